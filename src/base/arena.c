@@ -12,8 +12,8 @@
 
 #define BLOCK_BYTES ((size_t)64 * 1024)
 
-/* An arena that has grown beyond this goes on in large blocks whose pages are all there from the
- * start: a fault for each took a tenth of the time of a capture of ten thousand threads. */
+/* Beyond this size, an arena grows by large blocks that are populated at once: page faults took a
+ * tenth of the time of a capture of ten thousand threads. */
 #define SMALL_BYTES ((size_t)512 * 1024)
 #define LARGE_BYTES HUGE_PAGE_BYTES
 

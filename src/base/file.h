@@ -54,8 +54,8 @@ int file_read_head(int dir, const char *path, size_t most, struct file_buffer *b
 int file_readlink(int dir, const char *path, struct file_buffer *buffer, struct text *ret);
 
 /*
- * System calls on files of other users, whose file systems may be theirs too: they are made as
- * calls that may hang (base/guard.h).
+ * System calls on files of other users, who may also serve the file system: they are made as calls
+ * that may hang (base/guard.h).
  */
 int file_stat(int fd, struct stat *ret);
 int file_find(int dir, const char *path); /* openat(2) with O_PATH */

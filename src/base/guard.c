@@ -20,7 +20,7 @@
 
 #define ALL_PART 2
 
-/* No subjects: the key of the total, and whose subject is not known. */
+/* Keys that are no subjects: the total, and work without a known subject. */
 #define ALL     UINT64_MAX
 #define UNKNOWN (UINT64_MAX - 1)
 

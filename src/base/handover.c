@@ -59,8 +59,8 @@ void handover_file(int dir, int fd)
 
 /*
  * A user with write permission for the directory above can replace the new one before it is opened.
- * So it must be ours, and not older than the call that created it, where the file system has the
- * time of birth.
+ * So its owner must be this process's user and, if the file system stores the time of birth, it
+ * must not be older than the call that created it.
  */
 static bool is_made_by_us(int fd, const struct timespec *before)
 {

@@ -187,7 +187,7 @@ static void put_string(struct json_writer *w, struct text text)
 		if (p == end)
 			break;
 		wide = utf8_sequence(p, (size_t)(end - p));
-		/* The second half of the control characters, U+0080 to U+009F, is theirs too. */
+		/* U+0080 to U+009F are control characters, too (C1). */
 		if (wide == 2 && p[0] == '\xc2' && (unsigned char)p[1] < 0xa0) {
 			put_escaped(w, (unsigned char)p[1]);
 		} else if ((wide == 2 || wide == 3) && misleads(code_of(p, wide))) {

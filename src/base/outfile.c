@@ -348,8 +348,8 @@ static char *temporary_name(const char *base)
 	return name;
 }
 
-/* Give the file this name, or create one for what waits in memory. Never one that exists: what
- * stands there is not ours. Returns -1 with errno, or in *ret_out the created file. */
+/* Give the file this name, or create one for what waits in memory. Never replace a file that
+ * exists: it is not ours. Returns -1 with errno, or in *ret_out the created file. */
 static int make_name(const struct outfile *file, const char *name, int *ret_out)
 {
 	char self[FD_PATH_SIZE];

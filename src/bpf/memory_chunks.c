@@ -80,7 +80,7 @@ static int add_batch(struct memory_chunks *chunks, const char *name, uint32_t co
 
 	while (!failed && batch.count < count)
 		failed = create_chunk(chunks, name, &batch);
-	/* What was created is of use even if the rest was not. */
+	/* Use the chunks that were created even if others failed. */
 	if (batch.count) {
 		const int unput = put_batch(chunks, &batch, &put);
 

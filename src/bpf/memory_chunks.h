@@ -18,7 +18,7 @@ struct memory_chunks {
 	} mapped;
 	size_t bytes; /* of one, as it is mapped */
 	uint32_t entries, entry_bytes;
-	int outer;      /* the map of them; not ours */
+	int outer;      /* the map of them; borrowed */
 	uint32_t first; /* where they begin in it */
 	int kept;       /* the map of the first one; -1: there is none */
 };

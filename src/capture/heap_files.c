@@ -248,7 +248,7 @@ struct error *heap_files_library(struct heap_files *files, int dir, const struct
 		path[mapping->path.length] = 0;
 		found = find_mapped(dir, mapping, path);
 	}
-	/* A number of a file that is gone is given to another one, and one may be written over. */
+	/* An inode number may be reused by another file, and a file may be overwritten. */
 	if (before && found >= 0 && fstat(found, &file.identity) == 0 &&
 	    is_same_file(&before->identity, &file.identity)) {
 		before->looked_at = files->round;

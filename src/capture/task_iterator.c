@@ -206,7 +206,8 @@ static void narrow_offset(struct task_iterator *tasks)
 	tasks->clock_error = (uint64_t)(highest - tasks->clock_offset);
 }
 
-/* Timers may be late by the thread's slack, 50 us mostly, which would be ours. */
+/* Timers may be late by the slack of the thread, usually 50 us, which would distort the comparison.
+ */
 static void compare_clocks(struct task_iterator *tasks)
 {
 	int slack = prctl(PR_GET_TIMERSLACK);

@@ -277,7 +277,7 @@ static void compute_fields(const struct task_plan *plan, const struct iterator_r
 		r->in_iowait ? passed(plan, r, r->block_since) : 0;
 }
 
-/* Names of another snapshot are not ours. */
+/* Names that were interned in another snapshot are not valid in this one. */
 static void forget_names(struct task_plan *plan, struct ctprof_snapshot *snapshot)
 {
 	if (plan->snapshot == snapshot)

@@ -167,7 +167,7 @@ static bool parse_limit(struct text text, struct trigger *trigger)
 		return false;
 	if (amount.percent ? !trigger->fact->percent : amount.dimension != DIMENSION_COUNT)
 		return false;
-	/* Nothing is above all of it. */
+	/* A percentage cannot exceed 100. */
 	if (trigger->fact->percent && amount.value >= 100)
 		return false;
 	trigger->limit = amount.value;

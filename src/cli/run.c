@@ -69,7 +69,7 @@ static struct error *start_child(struct run *run)
 	fflush(stdout);
 	pid = fork();
 	if (pid == 0) {
-		/* Or it would not see that we are gone. */
+		/* Otherwise, it would not notice the end of ctprof. */
 		close(ends[0]);
 		be_command(run, ends[1]);
 	}

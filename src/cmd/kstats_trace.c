@@ -89,8 +89,8 @@ static struct error *apply_options(const struct kstats_recording *r, struct ksta
 	return err;
 }
 
-/* A name is unique across recorders, so that it says which metric is meant. One that cannot be
- * asked has none that anybody could mean. */
+/* A name is unique across recorders, so that it identifies a metric. A recorder that cannot be
+ * asked has no metric that a user could name. */
 static struct error *check_free(const char *name)
 {
 	_cleanup_(kstats_table_destroy) struct kstats_table *table = NULL;

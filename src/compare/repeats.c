@@ -405,7 +405,7 @@ static bool note_method(struct repeats *repeats)
 			   VALUES_LEAST, VALUES_LEAST + 1, VALUES_LEAST);
 }
 
-/* Nothing is hidden in a piece: what there is decides, not what one piece shows. */
+/* Show all rows of a piece: what is hidden is decided over all pieces. */
 static struct view view_of_piece(const struct report *report)
 {
 	const struct view *view = report->view;

@@ -14,8 +14,8 @@ struct survivors {
 	uint32_t *after;  /* the reverse */
 };
 
-/* Threads whose start time is not known survive nothing. Of two with the same number and start time
- * only the first does. */
+/* A thread without a known start time is not a survivor. Of two with the same number and start
+ * time, only the first is. */
 struct error *survivors_init(struct survivors *survivors, const struct ctprof_snapshot *earlier,
 			     const struct ctprof_snapshot *later) MUST_CHECK;
 

@@ -91,7 +91,7 @@ struct view {
 	} conditions;
 };
 
-/* Everything, by process, nothing hidden but what says nothing. */
+/* The default view: all threads by process, without rows that carry no information. */
 void view_init(struct view *view);
 
 void view_deinit(struct view *view);

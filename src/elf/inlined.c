@@ -24,7 +24,7 @@
 /* From an entry to the one that has its name: a copy, its origin, what that specifies. */
 #define HOPS_MAX 8
 
-/* A range of addresses, and whose it is. */
+/* A range of addresses, and the unit or entry that it belongs to. */
 struct range {
 	uint64_t start, end;
 	uint64_t owner; /* a number of a unit, or the offset of an entry */
@@ -351,7 +351,7 @@ static void collect_functions(struct inlined *inlined, Dwarf_Die *above, unsigne
 			add_ranges(inlined, &entry, dwarf_dieoffset(&entry), depth,
 				   &inlined->unit->functions);
 		/* Functions in functions are rare, and looking for them doubles the walk; C has
-		 * none, and C++ and Rust place theirs outside. */
+		 * none, and compilers of C++ and Rust place them outside. */
 		if (tag == DW_TAG_namespace || tag == DW_TAG_module)
 			collect_functions(inlined, &entry, depth + 1);
 	} while (next_of(inlined, &entry));

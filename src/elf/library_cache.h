@@ -11,7 +11,7 @@
 /* "libc.so.6" and its path. False ends it. */
 typedef bool library_visit(void *context, const char *name, const char *path);
 
-/* Nothing is shown of what is no such file. */
+/* A file of another format has no entries. */
 void library_cache_each(struct text bytes, library_visit *visit, void *context);
 
 /* Is it what a user means by `wanted`: "libc.so.6", "libc", "c"? */

@@ -8,7 +8,7 @@
 
 #include "state/wait.h"
 
-/* Others say why; the code is ours to say. */
+/* Give an error of another module the errno of this one: its message stays. */
 static struct error *with_code(struct error *err, int code)
 {
 	if (err && err != &error_no_memory && !err->errnum)

@@ -52,9 +52,8 @@ static int lock(struct kstats_metric *metric, const char *pins)
 }
 
 /*
- * A map of the form in which this version makes it: more is read into and written out of memory
- * than anybody asks for where values are larger. Of what another version has made nothing can be
- * said but its name.
+ * The form in which this version creates a map. Reading a map with larger values would overflow the
+ * buffer, so of a map that another version has created only the name is used.
  */
 struct form {
 	const char *name;
@@ -534,7 +533,7 @@ static struct error *forget_groups(struct kstats_metric *metric)
 	for (uint64_t i = 0; i < groups_in_use(metric); i++)
 		memset(group_at(metric, groups, i), 0, kstats_config_group_bytes(&metric->config));
 	munmap(groups, bytes);
-	/* From one key to the next: that of one that has gone is the first one. */
+	/* If a key was deleted meanwhile, the next one is the first key again. */
 	while (!bpf_map_get_next_key(metric->group_numbers, is_first ? NULL : &key, &next)) {
 		is_first = false;
 		key = next;

@@ -73,7 +73,7 @@ struct kstats_config {
 	__u32 set_bits;     /* there are 2^set_bits sets of starts, and as many of ends */
 	__u32 group_room;   /* for values, and again as many for gaps */
 	struct kstats_site start, end;
-	/* Only these. 0: anybody. */
+	/* Record only these; 0: all. */
 	__u32 has_filter, has_cpus, has_comm, tgid;
 	__u64 tgid_born;   /* in ticks, as /proc shows it; 0: whenever it was */
 	__u64 boot_offset; /* what /proc adds to start times, in ns */

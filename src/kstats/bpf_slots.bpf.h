@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * Whose value it is, and the slot that it goes to.
+ * Selects the tasks that are measured, the group that a value belongs to, and its slot.
  */
 #ifndef KSTATS_BPF_SLOTS_BPF_H
 #define KSTATS_BPF_SLOTS_BPF_H

@@ -13,8 +13,8 @@ struct kstats_tables {
 };
 /* With the tables in it. */
 void kstats_tables_clear(struct kstats_tables *tables);
-/* The one that `like`, which is one of `own`, is to be compared with: of its name and process; or
- * of its name, where on either side one process alone has it. NULL: none. */
+/* The table that `like`, one of `own`, is compared with: of the same name and process, or else of
+ * the same name if only one process has it on each side. NULL: none. */
 struct kstats_table *kstats_tables_match(const struct kstats_tables *tables,
 					 const struct kstats_tables *own,
 					 const struct kstats_table *like);
@@ -22,9 +22,9 @@ struct kstats_table *kstats_tables_match(const struct kstats_tables *tables,
 /* Written whole or not at all; not what would be refused when it is read. */
 struct error *kstats_file_save(const char *path, const struct kstats_tables *tables) MUST_CHECK;
 
-/* Packed or plain; "-" is standard input. Anybody may have written it: what does not fit together
- * is refused, and more than these of slots (empty ones too), metrics, and bytes of names. To be
- * cleared, also after an error. */
+/* Load a file, compressed or not; "-" is standard input. The file is not trusted: contradictions
+ * are errors, and so are more slots (empty ones too), metrics or bytes of names than these. Clear
+ * `tables` afterwards, also after an error. */
 #define KSTATS_FILE_SLOTS_MAX   ((size_t)1 << 25)
 #define KSTATS_FILE_METRICS_MAX 16384
 #define KSTATS_FILE_TEXT_MAX    (16 << 20)

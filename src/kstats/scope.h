@@ -29,7 +29,7 @@ extern const char *const kstats_filters[KSTATS_FILTER_COUNT];
 struct kstats_scope {
 	char *key; /* "task", "cpu", "arg1", "arg1,arg2"; NULL: unknown, or there is no such choice
 		    */
-	char *only[KSTATS_FILTER_COUNT]; /* NULL: anybody's */
+	char *only[KSTATS_FILTER_COUNT]; /* NULL: all */
 };
 
 /* Frees the words. */
@@ -38,7 +38,7 @@ void kstats_scope_clear(struct kstats_scope *scope);
 /* Merge a word of several metrics, which may be NULL: if they differ, or only one has it, the
  * result has none. */
 void kstats_agree(char **into, const char *from);
-/* The same of a scope, whose words are then KSTATS_SEVERAL, for a part is not the whole. */
+/* The same for scopes: words that differ become KSTATS_SEVERAL, since a part is not the whole. */
 void kstats_scope_agree(struct kstats_scope *into, const struct kstats_scope *from);
 
 /* Text for people: ", key arg1, only pid 12, only comm nginx", or "". The usual key, the thread, is

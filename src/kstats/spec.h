@@ -34,7 +34,7 @@ struct kstats_spec {
 	unsigned argument,
 		end_argument; /* from 1; of KSTATS_KEY_ARGUMENT: at the start, at the end */
 	enum kstats_by by;
-	/* Only what these did; 0 and NULL: anybody. */
+	/* Record only values of these; 0 and NULL: all. */
 	uint32_t tgid;
 	uint64_t tgid_born; /* in ticks, as /proc shows it; 0: whenever it was */
 	char *cgroup, *comm;

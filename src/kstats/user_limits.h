@@ -104,7 +104,7 @@ size_t user_limits_slots(const struct user_limits *limits, const struct user_sha
 bool user_limits_refuse_process(const struct user_limits *limits, const struct user_share *share,
 				enum user_omission *ret);
 
-/* `omitted` says how many, and of whom. False: no memory. */
+/* Count what was omitted: `omitted` has the number, the user and the process. False: no memory. */
 bool user_limits_omit(struct user_limits *limits, const struct user_omitted *omitted);
 
 /* A line for each user and reason. */

@@ -163,7 +163,7 @@ static struct error *take_values(const struct kstats_table *table, const struct 
 	    __builtin_add_overflow(all->count, line->count, &all->count) ||
 	    __builtin_add_overflow(all->sum, sum, &all->sum))
 		return wrong_line(reader, line, "has too many values: counter overflow");
-	/* Nothing has a count of 0 any more. */
+	/* From here on, no row has a count of 0. */
 	if (ret->count)
 		return wrong_line(reader, line, "is duplicated");
 	*ret = (struct kstats_slot){ line->count, sum };
@@ -217,8 +217,8 @@ static struct kstats_slot rows_of(const struct kstats_table *table, unsigned slo
 }
 
 /*
- * Means are whole numbers, rounded down: of all CPUs less is lost than of each. Give it back, to
- * rows whose mean stays what it is with more.
+ * Means are integers, rounded down, so the total loses less than its rows do. Give the difference
+ * back to rows whose mean does not change by it.
  */
 static void give_back(struct kstats_table *table, unsigned slot, uint64_t lost)
 {

@@ -21,7 +21,8 @@ struct tally {
 
 struct aggregate {
 	size_t threads, measured;
-	size_t impossible; /* threads whose value cannot be; of FAMILY_MAX, if it is the largest */
+	size_t impossible; /* threads with an impossible value; of FAMILY_MAX, only the largest
+			      counts */
 	union {
 		uint64_t total;   /* FAMILY_SUM: saturates at UINT64_MAX */
 		uint64_t largest; /* FAMILY_MAX */
@@ -44,7 +45,8 @@ struct aggregate {
 bool aggregate_take(struct aggregate *a, const struct metric *metric,
 		    const struct thread_values *values, bool impossible);
 
-/* Add to the sum what is not accounted yet of the wait of a thread, whose value was taken. */
+/* Add the time of a wait in progress, which the kernel has not accounted yet, of a thread whose
+ * value was added. */
 void aggregate_take_wait(struct aggregate *a, const struct metric *metric,
 			 const struct thread_record *thread);
 

@@ -33,7 +33,7 @@ struct datum {
 	uint8_t inputs; /* of a sum of DATUM_INPUTS things: which were measured, a bit for each;
 			   else 0 */
 	uint32_t measured, threads; /* how many had it, of how many; 0 of 0 outside threads */
-	uint32_t impossible;        /* threads in it whose value cannot be */
+	uint32_t impossible;        /* threads with an impossible value */
 	union {
 		__int128 number;
 		double real;

@@ -64,11 +64,11 @@ struct derived_sum {
 };
 
 /*
- * Take one more thread in, of whose metrics those in `impossible` cannot be (NULL: none). A sum
- * starts as all zero.
+ * Add a thread; its metrics in `impossible` have impossible values (NULL: none). A sum starts as
+ * all zero.
  *
- * To the totals in `with_waits` is added what has passed of their waits (metric_unaccounted).
- * Amounts for each event never have it: the count below the line has the waits that ended.
+ * Totals in `with_waits` include the elapsed time of waits in progress (metric_unaccounted).
+ * Amounts per event never include it, since the divisor counts only waits that have ended.
  */
 void derived_add(struct derived_sum *sum, const struct derived *derived,
 		 const struct thread_record *thread, const struct metric_set *with_waits,

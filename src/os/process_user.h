@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The user of a process, who is charged for the time of inspecting it.
+ * The user of a process, to whom the time of inspecting it is charged.
  */
 #ifndef OS_PROCESS_USER_H
 #define OS_PROCESS_USER_H

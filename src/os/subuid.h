@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whose user IDs are those of user namespaces: the ranges of /etc/subuid (subuid(5)), which
+ * The owners of user IDs in user namespaces: the ranges of /etc/subuid (subuid(5)), which
  * newuidmap(1) lets a user map beside its own ID.
  *
  *	struct subuid_ranges ranges = { 0 };

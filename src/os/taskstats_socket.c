@@ -132,7 +132,7 @@ static int exchange(struct taskstats_socket *s, const uint32_t *tids, size_t cou
 	size_t answered = 0;
 	int failed = send_requests(s, tids, count);
 
-	/* Nothing was asked: that is the answer, and no overflow. */
+	/* The request was not sent: its error is the answer, not an overflow. */
 	if (failed) {
 		for (size_t i = 0; i < count; i++)
 			ret[i].failed = failed;

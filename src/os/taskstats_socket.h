@@ -21,10 +21,10 @@ struct taskstats_socket;
 struct error *taskstats_socket_open(struct taskstats_socket **ret) MUST_CHECK;
 
 /*
- * Ask for `count` (at most TASKSTATS_BATCH_MAX) threads. Reply i is of tids[i]: its `failed` is 0
- * with values, or ESRCH (gone), EPERM (no CAP_NET_ADMIN), ETIMEDOUT (no answer), what a failed send
- * says, EBADMSG (an answer that is none). Replies that the kernel had to drop (ENOBUFS) are asked
- * for again one at a time.
+ * Ask for `count` (at most TASKSTATS_BATCH_MAX) threads. Reply i is that for tids[i]. Its `failed`
+ * is 0 with values, or ESRCH (the thread has ended), EPERM (no CAP_NET_ADMIN), ETIMEDOUT (no
+ * answer), the error of a failed send, or EBADMSG (a malformed answer). Replies that the kernel had
+ * to drop (ENOBUFS) are asked for again one at a time.
  */
 void taskstats_ask(struct taskstats_socket *socket, const uint32_t *tids, size_t count,
 		   struct taskstats_reply *ret);

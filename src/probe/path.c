@@ -114,7 +114,8 @@ static void seek_program(struct sought *sought)
 	}
 }
 
-/* A path is as the process sees it, and one that begins where we are is ours. */
+/* An absolute path is resolved in the root directory of the process, a relative one in the current
+ * directory of ctprof. */
 static struct error *path_in(const struct probe_host *host, struct text path, char **ret)
 {
 	const int length = (int)path.length;

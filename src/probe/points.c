@@ -224,7 +224,7 @@ static void take_passed(void *context, const char *name)
 		adding->passed.items[adding->passed.count++] = kept->bytes;
 }
 
-/* The name that was passed and is most like the wrong one, or NULL. */
+/* The name most similar to the wrong one, among those that were passed; or NULL. */
 static const char *near_of(const struct adding *adding, const struct probe_spec *spec)
 {
 	_cleanup_free_ char *wrong = strndup(spec->name.bytes, spec->name.length);

@@ -34,7 +34,7 @@
 /* More points than this, of all probes together, are an error. */
 #define PROBE_POINTS_MAX 10000
 
-/* Whose code a point of a file is in, as far as that was looked for. */
+/* The language of the code at a point of a file, if it was determined. */
 enum probe_code {
 	PROBE_CODE_USUAL,
 	PROBE_CODE_BESIDE_GO, /* what C has in a file of Go: it has a stack that does not move */
@@ -56,7 +56,7 @@ struct probe_point {
 	const struct name *where;
 	const struct name *symbol; /* of a tracepoint its name; else NULL */
 	/* Kernel: from the start of the function. Files: in the file, in bytes. Tracepoints: the
-	 * number of the event, as perf_event_open(2) wants it. */
+	 * number of the event for perf_event_open(2). */
 	uint64_t offset;
 	uint64_t semaphore; /* USDT: of its counter, in the file; 0: none */
 	/* The path to exactly the file that was read, valid while the points exist. `where` may

@@ -53,7 +53,8 @@ enum identity {
 	BY_BUILD_ID = 1, /* of a file that only root or we can have written */
 	BY_CHANGE,
 	BY_SIZE,
-	BY_CLAIM, /* a build-id of a file that could not be asked for, and whose process has it */
+	BY_CLAIM, /* a build-id that only its process vouches for: the file could not be identified
+		   */
 };
 
 static struct words by_build_id(const struct profile_mapping *mapping, enum identity kind)
@@ -79,8 +80,8 @@ static struct words by_claim(const struct profile_mapping *mapping, uint32_t use
 	return words;
 }
 
-/* The link to the file needs a privilege, and is gone when the mapping was cut since it was told
- * of, as the dynamic linker does with libraries that begin with their code. */
+/* The link to the file requires a privilege, and disappears if the mapping was split after its
+ * record, as the dynamic linker does with libraries that begin with their code. */
 static bool identify_claimed(uint32_t pid, const struct profile_mapping *mapping, struct words *ret)
 {
 	const uint32_t user = mapping->build_id_length ? process_user(pid) : UINT32_MAX;

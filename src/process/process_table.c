@@ -248,7 +248,7 @@ static void take_fork(struct process_table *table, const struct perf_record *rec
 	struct process_image *parent = process_table_latest(table, record->parent), *image;
 	const bool wanted = is_image_wanted(table, parent);
 
-	/* Nothing is known of it, but perhaps of one that had the number before. */
+	/* The process is unknown, but an earlier one may have had its number. */
 	if ((!wanted || !parent || !parent->space) && !process_table_latest(table, record->pid))
 		return;
 	image = add_image(table, record->pid, record->time_ns, false);

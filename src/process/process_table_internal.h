@@ -44,8 +44,8 @@ static inline struct process_image *process_table_latest(const struct process_ta
 
 /* --- process_images.c --- */
 
-/* When processes that ended have taken a half of the memory, forget the older ones of them, so that
- * those who start later find room. */
+/* When ended processes take half of the memory, forget the oldest of them, so that later processes
+ * find room. */
 void process_table_trim(struct process_table *table);
 
 void process_table_destroy_image(struct process_table *table, struct process_image *image);

@@ -50,7 +50,8 @@ void published_sweep(struct published *published,
 		const uint32_t pid = sweep->key;
 		struct unwind_process there;
 
-		/* Before this key goes: after a key that is gone the kernel starts anew. */
+		/* Read the next key before deleting this one: after a deleted key, the kernel
+		 * starts anew. */
 		sweep->has_key = !bpf_map_get_next_key(map, &pid, &sweep->key) &&
 				 ++sweep->count < UNWIND_PROCESSES_MAX;
 		if (!bpf_map_lookup_elem(map, &pid, &there) && is_stale(context, pid, &there)) {

@@ -19,7 +19,7 @@
 /* Files of one user other than root that wait to be read. */
 #define QUEUED_MAX 4096
 
-/* Nothing takes as long as this but a file system that does not answer. */
+/* Only a file system that does not answer takes longer than this. */
 #define PATIENCE_NS (20ull * NS_PER_S)
 
 struct build_job {
@@ -160,7 +160,7 @@ static void count_queued(struct table_builders *builders, uint32_t user, int cha
 		*queued = (*queued == WORD_MAP_NEW ? 0 : *queued) + (uint32_t)change;
 }
 
-/* The first one whose user has a builder left. With the lock. */
+/* The first job of a user who may have another builder. Called with the lock. */
 static struct build_job *take_job(struct table_builders *builders)
 {
 	struct build_job *job;

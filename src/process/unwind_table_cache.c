@@ -260,7 +260,8 @@ static void put_table(struct unwind_table_cache *cache, struct cached_table *tab
 {
 	const size_t bytes = file->table.words.count * sizeof(uint32_t);
 
-	/* This is no try for other users, who may have the file, too, and room. */
+	/* This does not count as a try for other users: they may have the file, too, and room for
+	 * it. */
 	if (!make_room_in_shares(cache, table, bytes)) {
 		cache->use.no_room++;
 		table->tries--;

@@ -69,7 +69,7 @@ static void release_question(void *job)
 	free(question);
 }
 
-/* Nothing where it hangs. */
+/* An empty identity if the file system does not answer. */
 static struct origin_identity answer_of(struct guard *guard, struct kept *kept,
 					const struct profile_image *image, bool is_there,
 					const struct profile_mapping *mapping)

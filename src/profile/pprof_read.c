@@ -92,7 +92,7 @@ static const struct {
 	{ "s", 1000000000 },
 };
 
-/* Sample types of times in which nothing runs: ours and the Go runtime's. */
+/* Sample types of blocked time: those of ctprof and of Go's runtime. */
 static const char *const blocked_types[] = { "off", "delay", "wait", "block" };
 
 static struct value_type meaning(const char *type, const char *unit)

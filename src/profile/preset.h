@@ -19,8 +19,8 @@ struct preset {
 extern const struct preset presets[];
 extern const size_t preset_count;
 
-/* The text of a preset by its name: that of a file of the user's, else ours. The caller frees it.
- * `path` (which is freed by the caller too) is what messages call it. */
+/* The text of a preset by its name: of a file of the user, or else the built-in one. The caller
+ * frees it. `path` (which is freed by the caller too) is what messages call it. */
 struct error *preset_read(const char *name, char **path, char **text, size_t *length) MUST_CHECK;
 
 #endif

@@ -79,7 +79,7 @@ struct frame {
 	 * file if known, otherwise 0. A return address is the instruction after the call. */
 	uint64_t address;
 	uint64_t offset; /* from where the function starts */
-	uint32_t image;  /* raw user frames: whose address space, counted from 1; else 0 */
+	uint32_t image;  /* of raw user frames: the address space, counted from 1; else 0 */
 };
 
 /* --- processes and threads --- */

@@ -26,8 +26,8 @@ static const struct name *shown(struct profile *profile, struct text name)
 	return profile_name(profile, made, demangle(symbol, made));
 }
 
-/* The kernel is elsewhere after each boot, so the address is kept from where its code begins; of
- * modules nothing tells where theirs does. */
+/* The address of the kernel changes with each boot, so addresses are stored relative to the start
+ * of its code. The start of the code of modules is not known. */
 static struct error *name_kernel_frame(void *context, uint32_t number, const struct frame *frame,
 				       enum frame_role role, struct rewrite_frames *ret)
 {

@@ -10,8 +10,7 @@
 /* The value of a stack that ended so. */
 enum walk_worth {
 	WALK_WHOLE,      /* all callers are there */
-	WALK_BY_POINTER, /* up to where frame pointers end: all callers, if all of them keep theirs
-			  */
+	WALK_BY_POINTER, /* up to where frame pointers end: complete if all callers keep theirs */
 	WALK_CUT,        /* as many frames as were wanted, and there were more */
 	WALK_SHORT,      /* callers are missing */
 	WALK_WORTHS

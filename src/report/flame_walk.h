@@ -32,7 +32,7 @@ static inline double share_of(double part, double whole)
 	return whole > 0 ? part / whole : 0;
 }
 
-/* From -1 (it is gone) to 1 (it is new). */
+/* From -1 (only in the first profile) to 1 (only in the second). */
 static inline double flame_change(const struct flame *flame, const struct flame_node *node)
 {
 	double a = (double)flame_baseline(flame, node).total, b = (double)node->total;
@@ -40,8 +40,8 @@ static inline double flame_change(const struct flame *flame, const struct flame_
 	return share_of(b - a, a > b ? a : b);
 }
 
-/* The classes whose values are those of the flame, and occur in it: a bit each. Hits beside times
- * are another thing. */
+/* The classes that occur in the flame with values in its unit, a bit each: in a flame of times,
+ * hits of probes are not among them. */
 static inline unsigned flame_classes(const struct flame *flame)
 {
 	unsigned wanted = flame->is_events ? FLAME_EVENTS : FLAME_ALL & ~FLAME_EVENTS, found = 0;

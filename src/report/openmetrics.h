@@ -19,10 +19,10 @@
 #include "kstats/file.h"
 
 /*
- * All of them, by name, and the end mark. Labels tell hosts apart, the processes that have a metric
- * (`instance`), and metrics whose names are not possible there ("a-b"). `rows`: each row is a
- * series of its own, with labels that say whose it is. The same labels twice are an error, before
- * anything is printed.
+ * Print all tables, ordered by name, and the end mark. Labels distinguish hosts, the processes that
+ * have a metric (`instance`), and metrics whose names OpenMetrics does not allow ("a-b"). `rows`:
+ * each row is a series, with the labels of its CPU, process or other group. Two series with the
+ * same labels are an error, before anything is printed.
  */
 struct error *openmetrics_print(FILE *out, const struct kstats_tables *tables,
 				bool rows) MUST_CHECK;

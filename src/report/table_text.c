@@ -52,7 +52,7 @@ static size_t *natural_widths(const struct table *table)
 	return widths;
 }
 
-/* A column of text narrower than this says nothing. */
+/* Narrower columns of text would be unreadable. */
 #define NARROWEST 8
 /* The least width of a heading. */
 #define HEADING_NARROWEST 4

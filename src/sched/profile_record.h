@@ -36,16 +36,16 @@ struct profile_config {
 	__u64 min_ns, max_ns;   /* intervals off the CPU outside are filtered */
 	__u64 period_ns;        /* time-weighted sampling; 0: every interval */
 	__u64 on_cpu_period_ns; /* what one sample on a CPU stands for */
-	__u32 own_tgid;         /* not tracked; 0: it is, like others */
+	__u32 own_tgid;         /* ctprof itself, which is not tracked; 0: it is tracked, too */
 	__u32 recheck;          /* one in so many recognised stacks is walked as well */
 	__u64 cgroup;           /* only threads in it and below; 0: all */
 	__u8 only_targets;      /* threads in `targets` and their children, and no others */
 	__u8 only_user, only_kernel; /* threads of that kind */
-	__u8 has_comm, has_cpus; /* only threads whose name matches, only what is on some CPUs */
-	__u8 by_cpu;             /* tell CPUs apart */
-	__u8 wants_wakers;       /* their stacks */
-	__u8 wants_waker_names;  /* which threads they are */
-	__u8 wants_runners;      /* record the threads that ran while one waited */
+	__u8 has_comm, has_cpus;     /* select threads by name, or by CPU */
+	__u8 by_cpu;                 /* keep one count per CPU */
+	__u8 wants_wakers;           /* their stacks */
+	__u8 wants_waker_names;      /* which threads they are */
+	__u8 wants_runners;          /* record the threads that ran while one waited */
 	__u8 wants_histograms;
 	__u8 wants_off_cpu; /* else time is accounted, and nothing is kept of it */
 	__u8 is_late;       /* stacks of what is sampled are taken when it is over: sched_exit */

@@ -2,8 +2,8 @@
 /*
  * The lists of fields that the "measured" bits of a file refer to.
  *
- * A file names the fields in its head ("ctprof": {"fields": {...}}), so that it can be read by a
- * version whose rows are others. Each list below is in the order of our own rows.
+ * A file names the fields in its head ("ctprof": {"fields": {...}}), so that a
+ * version with other rows can read it. Each list below is in the order of this version's rows.
  */
 #ifndef SNAPSHOT_FIELDS_H
 #define SNAPSHOT_FIELDS_H

@@ -106,7 +106,7 @@ static struct metric_set families_seen(const struct metric_set *seen,
 			if (metric_set_has(seen, (enum metric_id)j) &&
 			    same_family(&metrics[i], &metrics[j]))
 				metric_set_add(&whole, (enum metric_id)i);
-	/* A boolean for all of taskstats says nothing about its single families. */
+	/* A boolean for all of taskstats does not apply to single families. */
 	for (enum family_boolean b = BOOLEAN_CPU_DELAY; b < BOOLEAN_COUNT; b++)
 		for (size_t i = 0; i < METRIC_COUNT; i++)
 			if (marks->true_booleans >> b & 1 && boolean_covers(b, &metrics[i]) &&

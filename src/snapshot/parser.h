@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The parser of snapshot text, for the files that make it up: parser.c (the file as a whole) and
- * parse_threads.c (its threads). Everybody else takes file.h.
+ * parse_threads.c (its threads). All other code includes file.h.
  */
 #ifndef SNAPSHOT_PARSER_H
 #define SNAPSHOT_PARSER_H

@@ -14,8 +14,9 @@
 #include "state/reading.h"
 
 /*
- * Two readings, whose times begin with the first. What cannot be said is left out: threads that the
- * first lacks though they are older, and all threads where the two are of two boots.
+ * Make two readings of two captures; times count from the first. Threads without a known difference
+ * are left out: those that the first lacks although they are older, and all if the two are of
+ * different boots.
  *
  * Names are interned in `names`; readings may be used again.
  */

@@ -63,7 +63,8 @@ bool counter_times_is_over(const struct iterator_record *record);
 void counter_times_meet(struct state_thread *thread, struct counter_memory *memory,
 			const struct iterator_record *record, const struct counter_facts *facts);
 
-/* Begin with one all of whose life is ours. `thread` and `memory` are {0} but for names. */
+/* Begin with a thread that was born after the first reading: all of its time counts. `thread` and
+ * `memory` are {0} except for names. */
 void counter_times_born(struct state_thread *thread, struct counter_memory *memory,
 			uint64_t begun_ns);
 

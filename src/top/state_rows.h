@@ -21,7 +21,7 @@
 #include "snapshot/model.h"
 #include "state/reading.h"
 
-/* Whose times they are: those of two watches have nothing to do with each other. */
+/* The recorder that counted the times: times of two recorders cannot be subtracted. */
 struct state_watch {
 	const char *engine; /* its name; lives as long as the snapshot that it was read from */
 	uint64_t begun_ns;  /* CLOCK_MONOTONIC: when it began to watch */

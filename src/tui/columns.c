@@ -79,7 +79,7 @@ DRAWN(NAME)
 		pen_field(&name, style, name_text(label), (unsigned)(name.end - name.x), ALIGN_LEFT,
 			  cut);
 	pen_text(&name, style, cut == FIT_TAIL ? TEXT("") : name_text(label));
-	/* Within its process everybody knows whose it is. */
+	/* Below the row of its process, the name of the process would be redundant. */
 	if (!is_group(tui, line) && !line->depth && process.length &&
 	    !text_equal(process, name_text(label))) {
 		pen_text(&name, STYLE_DIM, TEXT(" "));

@@ -135,7 +135,7 @@ static void put_threads(struct tui *tui, struct pen *pen)
 	char what[32];
 
 	snprintf(what, sizeof(what), " thread%s", plural(total->threads));
-	/* The rest says nothing without it. */
+	/* Without this number, the others have no meaning. */
 	if (!put_count(pen, "  ", total->threads, what))
 		return;
 	if (total->ended && !put_count(pen, " +", total->ended, " ended"))

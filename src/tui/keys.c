@@ -275,7 +275,7 @@ ACTION(click)
 #define KEY(...)    KEY_ROW(KEY_ALWAYS, __VA_ARGS__)
 #define REPLAY(...) KEY_ROW(KEY_IN_REPLAY, __VA_ARGS__)
 #define LIVE(...)   KEY_ROW(KEY_LIVE, __VA_ARGS__)
-/* The other of two, or one more, that the row of the first tells of. */
+/* A further key of an action: the help has it in the row of the first. */
 #define ALSO(in, action, value, ...) \
 	KEY_ROW(KEY_ALWAYS, in, KEYS_ROWS, NULL, NULL, NULL, action, value, __VA_ARGS__)
 

@@ -32,7 +32,7 @@ struct model {
 		ARRAY(const char *);
 	} users;
 	struct state_list list;
-	uint64_t view_number; /* of whom it is for: by which view the list was made */
+	uint64_t view_number; /* the view that the list was made for */
 };
 
 void model_init(struct model *model);

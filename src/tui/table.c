@@ -164,7 +164,8 @@ void table_settle(struct tui *tui)
 	if (tui->has_selected && at < count) {
 		select_at(tui, at);
 	} else if (tui->has_selected) {
-		/* A row that has gone takes the selection with it: another thread is not it. */
+		/* When the selected row disappears, no other row is selected: it is another thread.
+		 */
 		if (tui->follows)
 			tui_say(tui, false, "The row that was followed has gone.");
 		tui->has_selected = tui->follows = false;

@@ -27,7 +27,7 @@ struct builder {
 	const struct cfi_machine *machine;
 	struct code code, instructions;
 	struct descriptions loaded, debug;
-	struct inferred inferred; /* of what they say nothing about */
+	struct inferred inferred; /* of code without a description */
 	struct word_map numbers;  /* of rules */
 	struct recent_rule recent[1 << RECENT_BITS];
 	struct unwind_rows rows;
@@ -239,7 +239,7 @@ static bool put_inferred(void *context, uint64_t address, const struct unwind_ru
 }
 
 /* Code without a description: infer its rules from the instructions. The entry code of a file has
- * no caller: if its instructions say nothing, this applies to its first ENTRY_BYTES. */
+ * no caller: if its instructions determine no rule, its first ENTRY_BYTES get that one. */
 static bool add_piece(struct builder *b, const struct code_range *range, uint64_t start,
 		      uint64_t end)
 {

@@ -122,7 +122,7 @@ static void arrive(struct flow *flow, uint32_t at, const struct frame_state *sta
 		const bool fit =
 			frame_state_agrees(&flow->states.items[flow->state_at[at] - 1], state);
 
-		/* A loop agrees with itself, which says nothing. */
+		/* A loop always agrees with itself, so it confirms nothing. */
 		flow->agreed += fit && !(flow->marks[at] & IS_NEW);
 		/* Nothing is behind a call that does not return, and the next function may be. */
 		flow->disagreed += !fit && (jumps || !(flow->marks[at] & IS_ENTRY));
@@ -208,7 +208,7 @@ static void follow_one(struct flow *flow, uint32_t at)
 		break;
 	case OPERATION_JUMP_INDIRECT:
 		/* A tail call of a short stub; in a longer function it may be the jump of a switch
-		 * statement, which says nothing of the stack. */
+		 * statement, which confirms nothing about the stack. */
 		flow->agreed += state.sp == frame_at_entry.sp && flow->reached.count <= STUB_MAX;
 		break;
 	case OPERATION_BRANCH:

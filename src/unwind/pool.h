@@ -57,8 +57,8 @@ enum {
 /* Kinds of mappings. */
 enum unwind_mapping_kind {
 	UNWIND_MAPPING_TABLE,   /* a file with a table */
-	UNWIND_MAPPING_POINTER, /* code that keeps frame pointers, as far as one knows: made by its
-				 * process, or a file that says nothing */
+	UNWIND_MAPPING_POINTER, /* code that is assumed to keep frame pointers: compiled by its
+				 * process, or of a file without descriptions */
 	UNWIND_MAPPING_PENDING, /* a file whose table is being made */
 	UNWIND_MAPPINGS,        /* and for look-ups: nothing is mapped there */
 };
@@ -92,7 +92,7 @@ enum unwind_stop {
 	UNWIND_CHANGED,     /* something was unmapped since; by frame pointers then */
 	UNWIND_NO_MAPPING,  /* an address where nothing is mapped */
 	UNWIND_NO_TABLE,    /* a file whose table is not made yet */
-	UNWIND_NO_RULE,     /* code that its file says nothing about */
+	UNWIND_NO_RULE,     /* code that its file does not describe */
 	UNWIND_OTHER_RULE,  /* a rule that is not understood */
 	UNWIND_NO_REGISTER, /* a register that is not known there */
 	UNWIND_NO_MEMORY,   /* memory that cannot be read now */
