@@ -5,9 +5,7 @@
 #include <dirent.h>
 #include <err.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #define ROOM         8192
@@ -40,23 +38,30 @@ static void read_to_end(int dir, const char *name, size_t most)
 	close(fd);
 }
 
-static void read_thread(int tasks, const char *tid, bool leader)
+static void read_process_files(int proc, const char *tgid)
+{
+	int dir = openat(proc, tgid, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	char link[ROOM];
+
+	if (dir < 0)
+		return;
+	read_to_end(dir, "smaps_rollup", (size_t)-1);
+	if (readlinkat(dir, "exe", link, sizeof(link)) < 0)
+		link[0] = '\0'; /* a kernel thread */
+	read_to_end(dir, "cmdline", CMDLINE_MOST);
+	close(dir);
+}
+
+static void read_thread(int tasks, const char *tid)
 {
 	static const char *const records[] = { "cgroup", "stat",  "schedstat",
 					       "status", "sched", "io" };
-	char link[ROOM];
 	int dir = openat(tasks, tid, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	if (dir < 0)
 		return;
 	for (size_t i = 0; i < sizeof(records) / sizeof(records[0]); i++)
 		read_record(dir, records[i]);
-	if (leader) {
-		read_to_end(dir, "smaps_rollup", (size_t)-1);
-		if (readlinkat(dir, "exe", link, sizeof(link)) < 0)
-			link[0] = '\0'; /* a kernel thread */
-		read_to_end(dir, "cmdline", CMDLINE_MOST);
-	}
 	close(dir);
 }
 
@@ -83,12 +88,13 @@ static unsigned read_process(int proc, const char *tgid)
 	while (stream && (entry = readdir(stream))) {
 		if (!isdigit((unsigned char)entry->d_name[0]))
 			continue;
-		read_thread(tasks, entry->d_name, strcmp(entry->d_name, tgid) == 0);
+		read_thread(tasks, entry->d_name);
 		threads++;
 	}
 	if (stream)
 		closedir(stream);
 	close(tasks);
+	read_process_files(proc, tgid);
 	return threads;
 }
 

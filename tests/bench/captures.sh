@@ -32,7 +32,7 @@ time_peer() {
 		endless+=" $host:$1"
 		echo "$1 with $host threads: more than a minute of CPU time"
 	elif [ $status -ne 0 ]; then
-		could_not "$* ($(tail -n 1 "$work/errors"))"
+		fail_of "${@:2}"
 	fi
 }
 

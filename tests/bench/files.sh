@@ -5,13 +5,17 @@
 
 # Every open, read and readlink that a side makes below one process, and how often.
 files_of() {
-	strace -qq -y -e trace=openat,open,read,pread64,readlinkat,readlink,getdents64 \
+	strace -f -qq -y -e trace=openat,open,read,pread64,readlinkat,readlink,getdents64 \
 		-o "$work/strace" "$programs/capture_ratio" "$1" || return 1
-	grep -oE "^[a-z0-9]+\([0-9]+</proc/$2/?[^>]*>(, \"[^\"/]*\", (O_|0x))?" "$work/strace" |
+	sed -E 's/^[0-9]+ +//' "$work/strace" | grep -oE "^[a-z0-9]+\([0-9]+</proc/$2/?[^>]*>(, \"[^\"/]*\", (O_|0x))?" |
 		sed -E 's/\([0-9]+</ /; s/, (O_|0x)$//' | sort | uniq -c
 }
 
-# Both sides of the first ratio do the same to files; otherwise it means nothing.
+calls_in() {
+	awk '{ n += $1 } END { print n }' "$1"
+}
+
+# A capture from /proc does to files what bare reading does, or more; otherwise their ratio means nothing.
 check_same_files() {
 	local process
 
@@ -20,14 +24,14 @@ check_same_files() {
 	files_of ours "$process" > "$work/ours"
 	files_of reference "$process" > "$work/reference"
 	stop_threads
-	if [ -s "$work/ours" ] && diff "$work/ours" "$work/reference" > "$work/differ"; then
-		echo "Capture from /proc and bare reading make the same" \
-			"$(awk '{ n += $1 } END { print n }' "$work/ours") calls on the files of a" \
-			"process of 3 threads."
-	else
+	diff "$work/ours" "$work/reference" > "$work/differ"
+	if [ ! -s "$work/ours" ] || grep -q '^>' "$work/differ"; then
 		could_not "a fair comparison: capture (<) and bare reading (>) differ in files"
 		cat "$work/differ"
+		return
 	fi
+	echo "Bare reading makes $(calls_in "$work/reference") calls on the files of a process of 3 threads, and capture from" \
+		"/proc $(calls_in "$work/ours")."
 }
 
 # capture_larger NAME LARGER: a snapshot of this host, one ten times as large, and the text of both.

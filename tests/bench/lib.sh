@@ -23,10 +23,11 @@ could_not() {
 	failed=1
 }
 
-# A peer that fails leaves its rows empty, too.
 left_out() {
-	[[ -n ${failures[$1]-} ]] || echo "left out: $1"
-	failures[$1]=yes
+	local failure=${1:0:300}
+
+	[[ -n ${failures[$failure]-} ]] || echo "left out: $failure"
+	failures[$failure]=yes
 }
 
 # What a tool that ended said.
@@ -62,7 +63,18 @@ has() {
 # timed SAMPLE SIDE COMMAND...: if a row uses it and the command is there.
 timed() {
 	wants "$1" "$2" && has "$3" || return 0
-	measure "$programs/timed" "$@"
+	"$programs/timed" "$@" >> "$samples" 2> "$work/errors" || fail_of "${@:3}"
+}
+
+# What is built here must run; a peer that fails leaves its rows empty.
+fail_of() {
+	local failure="$* ($(tail -n 1 "$work/errors"))"
+
+	if [[ $1 == build/* ]]; then
+		could_not "$failure"
+	else
+		left_out "$failure"
+	fi
 }
 
 # A floor may not be there on every kernel; its row then has none.

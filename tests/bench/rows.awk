@@ -227,7 +227,7 @@ function print_text(   i, name, title)
 		judge(name)
 		title = work[name] ": " part[name]
 		printf "%-7s %-16s %-80s %8s  %-28s %7s\n", verdict, name, title, bound_text(name),
-			now == "" ? "could not run" : short(now) unit_text(name) " (" short(least) " to " short(most) ")",
+			now == "" ? "not measured" : short(now) unit_text(name) " (" short(least) " to " short(most) ")",
 			floor_value[name] == "-" ? "" : short(floor_now)
 	}
 }

@@ -5,7 +5,8 @@
 
 first_event() {
 	wants first_switch "$1" || [ "$1" = offcputime ] || return 0
-	has "$2" && measure "$programs/first_event" first_switch "$@"
+	has "$2" || return 0
+	"$programs/first_event" first_switch "$@" >> "$samples" 2> "$work/errors" || fail_of "${@:2}"
 }
 
 # Until a command begins, with everything attached.

@@ -7,6 +7,7 @@
 
 # start_deep PROGRAM: its processes are in $pids.
 start_deep() {
+	: > "$work/deep"
 	"$programs/$1" 19 > "$work/deep" &
 	deep=$!
 	while kill -0 $deep 2> /dev/null && [ ! -s "$work/deep" ]; do
