@@ -25,6 +25,15 @@ static bool store_name(struct taker *taker, const struct metric *metric, struct 
 	return true;
 }
 
+/* Times in milliseconds with a fraction, as in /proc/<tid>/sched; false: not one, or negative. */
+static bool take_ms_as_ns(struct taker *taker, struct text value, uint64_t *ret_ns)
+{
+	enum sched_ms read = sched_ms_as_ns(value, ret_ns);
+
+	taker->negative_times += read == SCHED_MS_NEGATIVE;
+	return read == SCHED_MS_OK;
+}
+
 static bool store_number(struct taker *taker, const struct binding *binding, struct text value,
 			 struct thread_record *record)
 {
@@ -34,16 +43,8 @@ static bool store_number(struct taker *taker, const struct binding *binding, str
 
 	switch (binding->source->form) {
 	case FORM_MS_AS_NS:
-		switch (sched_ms_as_ns(value, &number)) {
-		case SCHED_MS_NEGATIVE:
-			taker->negative_times++;
-			return false;
-		case SCHED_MS_BAD:
-			return false;
-		case SCHED_MS_OK:
-			return metric_store_u64(&record->values, metric, number);
-		}
-		return false;
+		return take_ms_as_ns(taker, value, &number) &&
+		       metric_store_u64(&record->values, metric, number);
 	case FORM_KIB:
 		if (!pairs_kib(value, &number) || __builtin_mul_overflow(number, 1024, &number))
 			return false;
@@ -162,15 +163,8 @@ static bool take_difference(struct taker *taker, const struct binding *binding, 
 {
 	uint64_t ns;
 
-	switch (sched_ms_as_ns(value, &ns)) {
-	case SCHED_MS_NEGATIVE:
-		taker->negative_times++;
+	if (!take_ms_as_ns(taker, value, &ns))
 		return false;
-	case SCHED_MS_BAD:
-		return false;
-	case SCHED_MS_OK:
-		break;
-	}
 	difference->metric = binding->metric;
 	if (binding->is_less) {
 		difference->less = ns;

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "cli/help.h"
 
 #define HELP_OPTION 1000
@@ -34,6 +35,37 @@ struct error *parse_size(const char *argument, void *at)
 	if (!text_u64(text_of(argument), &value) || value > SIZE_MAX)
 		return error_create("'%s' is not a number", argument);
 	*(size_t *)at = (size_t)value;
+	return NULL;
+}
+
+struct error *parse_count(const char *argument, void *at)
+{
+	size_t count;
+	struct error *err = parse_size(argument, &count);
+
+	if (!err && !count)
+		err = error_create("must be at least 1");
+	if (!err)
+		*(size_t *)at = count;
+	return err;
+}
+
+struct error *parse_duration(const char *argument, void *at)
+{
+	return parse_duration_from(argument, 0, at);
+}
+
+struct error *parse_duration_from(const char *argument, unsigned least_ms, void *at)
+{
+	uint64_t ns;
+
+	if (!units_parse_seconds(text_of(argument), &ns) || !ns)
+		return error_create(
+			"invalid duration '%.40s': expected e.g. 10 (seconds), 500ms, 2min",
+			argument);
+	if (ns < least_ms * UINT64_C(1000000))
+		return error_create("'%.60s' is too short: at least %ums", argument, least_ms);
+	*(uint64_t *)at = ns;
 	return NULL;
 }
 

@@ -66,6 +66,11 @@ struct command {
 struct error *parse_flag(const char *argument, void *at);   /* bool */
 struct error *parse_string(const char *argument, void *at); /* const char * */
 struct error *parse_size(const char *argument, void *at);   /* size_t */
+struct error *parse_count(const char *argument, void *at);  /* size_t, at least 1 */
+/* uint64_t, in nanoseconds, more than 0; a bare number is seconds. */
+struct error *parse_duration(const char *argument, void *at);
+/* The same, of at least so many milliseconds. */
+struct error *parse_duration_from(const char *argument, unsigned least_ms, void *at);
 
 /* The number of the value `wanted`; if there is no such value, how many there are. */
 size_t option_value(const char *wanted, option_values values);

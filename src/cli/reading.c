@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/units.h"
 #include "security/privileges.h"
 
 const char *source_name(size_t number)
@@ -45,18 +44,6 @@ static struct error *take_part(void *context, const char *piece)
 struct error *parse_without(const char *argument, void *at)
 {
 	return each_piece(argument, "part", take_part, at);
-}
-
-struct error *parse_timeout(const char *argument, void *at)
-{
-	uint64_t ns;
-
-	if (!units_parse_seconds(text_of(argument), &ns) || !ns)
-		return error_create(
-			"invalid duration '%.40s': expected e.g. 10 (seconds), 500ms, 2min",
-			argument);
-	*(uint64_t *)at = ns;
-	return NULL;
 }
 
 /* A user who stops ctprof during an attach would leave the thread of another user stopped. */

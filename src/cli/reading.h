@@ -35,14 +35,13 @@ const char *part_name(size_t number);
 	{ "allow-ptrace", 0, NULL, parse_allow_ptrace, READING_AT(arguments, allow_ptrace),        \
 	  "Allow ptrace, which briefly stops each thread that uses jemalloc, to locate "           \
 	  "its heap counters. Not needed with BPF.", NULL, false },                                \
-	{ "timeout", 0, "TIME", parse_timeout, READING_AT(arguments, timeout_ns),                  \
+	{ "timeout", 0, "TIME", parse_duration, READING_AT(arguments, timeout_ns),                  \
 	  "Stop reading after TIME (500ms, 10s; a bare number is seconds) and write an "           \
 	  "incomplete snapshot, marked as such; the exit status is then 1.", NULL, false }
 /* clang-format on */
 
 struct error *parse_source(const char *argument, void *at);
 struct error *parse_without(const char *argument, void *at);
-struct error *parse_timeout(const char *argument, void *at);
 struct error *parse_allow_ptrace(const char *argument, void *at);
 
 /* Into the options of a capture. */

@@ -46,7 +46,7 @@ static const struct option_row capture_options[] = {
 	  false },
 	{ "cgroup-root", 0, "DIR", parse_string, AT(cgroup_root),
 	  "Use the cgroup version 2 mount at DIR. The default comes from mountinfo.", NULL, false },
-	{ "profile", 0, "TIME", parse_timeout, AT(profile_ns),
+	{ "profile", 0, "TIME", parse_duration, AT(profile_ns),
 	  "After the snapshot, profile for TIME, on and off the CPU, and write FILE.profile.raw "
 	  "beside it. compare --flame shows the difference of two such profiles, ctprof flame "
 	  "shows one.",

@@ -134,7 +134,7 @@ static const struct option_row kstats_options[] = {
 	{ "all-slots", 'a', NULL, parse_flag, SHOWN(all_slots),
 	  "With show: print every nonempty bucket. By default, buckets are merged to fit a screen.",
 	  NULL, false },
-	{ "interval", 'i', "TIME", parse_timeout, SHOWN(interval_ns),
+	{ "interval", 'i', "TIME", parse_duration, SHOWN(interval_ns),
 	  "With show: print one line of a heat map per TIME (1s), until interrupted.", NULL,
 	  false },
 	{ "count", 'n', "NUMBER", parse_size, SHOWN(count),

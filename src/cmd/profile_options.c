@@ -95,14 +95,7 @@ struct error *parse_cpu_list(const char *argument, void *at)
 
 struct error *parse_profile_time(const char *argument, void *at)
 {
-	uint64_t ns;
-
-	if (!units_parse_seconds(text_of(argument), &ns) || ns < 1000000)
-		return error_create(
-			"invalid duration '%.40s': expected e.g. 10 (seconds), 500ms, 2min",
-			argument);
-	*(uint64_t *)at = ns;
-	return NULL;
+	return parse_duration_from(argument, 1, at);
 }
 
 struct error *parse_block_time(const char *argument, void *at)

@@ -96,18 +96,6 @@ struct error *parse_preset(const char *argument, void *at)
 	return err ? err : each_piece(argument, "preset", take_preset, filter);
 }
 
-struct error *parse_top(const char *argument, void *at)
-{
-	size_t count;
-	struct error *err = parse_size(argument, &count);
-
-	if (!err && !count)
-		err = error_create("must be at least 1");
-	if (!err)
-		*(size_t *)at = count;
-	return err;
-}
-
 struct error *profile_output_settle(const struct profile_output *output)
 {
 	enum profile_format format;

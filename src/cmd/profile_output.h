@@ -58,7 +58,7 @@ struct profile_output {
 	  "Show the offset of the instruction after each function name.", NULL, false },           \
 	{ "no-inline", 0, NULL, parse_flag, PROFILE_OUTPUT_AT(arguments, no_inline),               \
 	  "Do not resolve inlined functions: faster.", NULL, false },                              \
-	{ "top", 0, "N", parse_top, PROFILE_OUTPUT_AT(arguments, top),                             \
+	{ "top", 0, "N", parse_count, PROFILE_OUTPUT_AT(arguments, top),                             \
 	  "Show at most N stacks and rows in text (default 20).", NULL, false },                   \
 	{ "symfs", 0, "DIR", parse_string, PROFILE_OUTPUT_AT(arguments, symfs),                    \
 	  "Search this directory first for programs and libraries.", NULL, false },                \
@@ -71,7 +71,6 @@ struct error *parse_flame_group(const char *argument, void *at);
 struct error *parse_filter(const char *argument, void *at);
 struct error *parse_not_contains(const char *argument, void *at);
 struct error *parse_preset(const char *argument, void *at);
-struct error *parse_top(const char *argument, void *at);
 
 const char *profile_format_name(size_t number);
 const char *flame_group_name(size_t number);

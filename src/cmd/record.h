@@ -31,7 +31,6 @@ struct record_arguments {
 };
 
 struct error *parse_interval(const char *argument, void *at);
-struct error *parse_recording_count(const char *argument, void *at);
 struct error *parse_keep(const char *argument, void *at);
 struct error *parse_trigger(const char *argument, void *at);
 
@@ -44,9 +43,9 @@ struct error *parse_trigger(const char *argument, void *at);
 	  "directory of -o (default HOSTNAME-TIMESTAMP.ctprof), until interrupted. "               \
 	  "With --ring, the default is 5s.",                                                       \
 	  NULL, false },                                                                          \
-	{ "count", 'n', "N", parse_recording_count, RECORD_AT(arguments, count),                   \
+	{ "count", 'n', "N", parse_count, RECORD_AT(arguments, count),                   \
 	  "Stop after N captures.", NULL, false },                                                 \
-	{ "duration", 0, "TIME", parse_timeout, RECORD_AT(arguments, duration_ns),                 \
+	{ "duration", 0, "TIME", parse_duration, RECORD_AT(arguments, duration_ns),                 \
 	  "Stop after TIME.", NULL, false },                                                       \
 	{ "keep", 0, "TIME|SIZE", parse_keep, RECORD_AT(arguments, keep),                          \
 	  "Keep the captures of the last TIME (1h, 7d), or at most SIZE (500MiB), and "            \

@@ -4,33 +4,12 @@
 #include "cmd/record.h"
 
 /* Names of captures tell milliseconds apart, and a capture takes that long at least. */
-#define INTERVAL_MIN_NS  UINT64_C(10000000)
+#define INTERVAL_MIN_MS  10
 #define INTERVAL_DEFAULT UINT64_C(5000000000)
 
 struct error *parse_interval(const char *argument, void *at)
 {
-	uint64_t ns;
-	struct error *err = parse_timeout(argument, &ns);
-
-	if (err)
-		return err;
-	if (ns < INTERVAL_MIN_NS)
-		return error_create("'%.60s' is too short: at least 10ms", argument);
-	*(uint64_t *)at = ns;
-	return NULL;
-}
-
-struct error *parse_recording_count(const char *argument, void *at)
-{
-	size_t count;
-	struct error *err = parse_size(argument, &count);
-
-	if (err)
-		return err;
-	if (!count)
-		return error_create("must be at least 1");
-	*(size_t *)at = count;
-	return NULL;
+	return parse_duration_from(argument, INTERVAL_MIN_MS, at);
 }
 
 static struct error *parse_limit(void *context, const char *piece)

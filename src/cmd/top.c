@@ -10,7 +10,7 @@
 /* --- what is wanted --- */
 
 /* A shorter window would measure mostly ctprof itself. */
-#define INTERVAL_MIN_NS  (NS_PER_S / 20)
+#define INTERVAL_MIN_MS  50
 #define INTERVAL_DEFAULT NS_PER_S
 
 /* Without the option, the first format. */
@@ -59,28 +59,7 @@ static struct error *parse_grouping(const char *argument, void *at)
 
 static struct error *parse_window(const char *argument, void *at)
 {
-	uint64_t ns;
-	struct error *err = parse_timeout(argument, &ns);
-
-	if (err)
-		return err;
-	if (ns < INTERVAL_MIN_NS)
-		return error_create("'%.60s' is too short: at least 50ms", argument);
-	*(uint64_t *)at = ns;
-	return NULL;
-}
-
-static struct error *parse_windows(const char *argument, void *at)
-{
-	size_t count;
-	struct error *err = parse_size(argument, &count);
-
-	if (err)
-		return err;
-	if (!count)
-		return error_create("must be at least 1");
-	*(size_t *)at = count;
-	return NULL;
+	return parse_duration_from(argument, INTERVAL_MIN_MS, at);
 }
 
 #define AT(member) offsetof(struct top_arguments, member)
@@ -111,7 +90,7 @@ static const struct option_row top_options[] = {
 	  "The length of a window (default 1s, at least 50ms).", NULL, false },
 	{ "batch", 'B', NULL, parse_flag, AT(batch), "Print windows instead of showing a screen.",
 	  NULL, false },
-	{ "count", 'n', "NUMBER", parse_windows, AT(count),
+	{ "count", 'n', "NUMBER", parse_count, AT(count),
 	  "With --batch: stop after NUMBER windows.", NULL, false },
 	{ "format", 0, "FORMAT", parse_states_format, AT(format),
 	  "With --batch: table, json (one object per row and line), csv, or none (with --record, "

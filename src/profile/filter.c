@@ -53,10 +53,12 @@ struct rule {
 	ARRAY(struct filter_term);
 };
 
+struct rules {
+	ARRAY(struct rule);
+};
+
 struct filter {
-	struct {
-		ARRAY(struct rule);
-	} keep, drop;
+	struct rules keep, drop;
 };
 
 /* A term beyond that matches nothing that there is. */
@@ -179,33 +181,26 @@ void filter_destroy(struct filter *filter)
 	free(filter);
 }
 
-static struct error *one_term(struct rule *rule, const char *term)
+/* Add a rule of one term. */
+static struct error *add_rule(struct rules *rules, const char *term)
 {
-	struct error *err = add_term(rule, text_trim(text_of(term)));
+	struct rule rule = { 0 };
+	struct error *err = add_term(&rule, text_trim(text_of(term)));
 
-	return err && err != &error_no_memory ? error_prefix(err, "'%s'", term) : err;
+	if (!err && array_push(rules, rule))
+		return NULL;
+	rule_deinit(&rule);
+	return err && err != &error_no_memory ? error_prefix(err, "'%s'", term) : &error_no_memory;
 }
 
 struct error *filter_keep(struct filter *filter, const char *term)
 {
-	struct rule rule = { 0 };
-	struct error *err = one_term(&rule, term);
-
-	if (!err && array_push(&filter->keep, rule))
-		return NULL;
-	rule_deinit(&rule);
-	return err ? err : &error_no_memory;
+	return add_rule(&filter->keep, term);
 }
 
 struct error *filter_drop(struct filter *filter, const char *term)
 {
-	struct rule rule = { 0 };
-	struct error *err = one_term(&rule, term);
-
-	if (!err && array_push(&filter->drop, rule))
-		return NULL;
-	rule_deinit(&rule);
-	return err ? err : &error_no_memory;
+	return add_rule(&filter->drop, term);
 }
 
 /* --- presets --- */

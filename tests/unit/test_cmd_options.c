@@ -71,7 +71,7 @@ TEST(lengths_of_waits_are_microseconds)
 	/* And those of a run are seconds. */
 	expect_ok(parse_profile_time("10", &ns));
 	assert_int_equal(ns, UINT64_C(10000000000));
-	expect_error(parse_profile_time("999us", &ns), "invalid duration '999us'");
+	expect_error(parse_profile_time("999us", &ns), "'999us' is too short: at least 1ms");
 }
 
 TEST(numbers_have_bounds)
