@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/radix.h"
+
 /* The memory of a snapshot: enough for any host, and in proportion to its threads, so that a file
  * of few threads cannot ask for much. The reader's own buffers come on top. */
 #define ARENA_BASE       ((size_t)32 << 20)
@@ -78,82 +80,48 @@ void snapshot_truncate_threads(struct ctprof_snapshot *s, size_t count)
 		*snapshot_thread(s, --s->threads.count) = (struct ctprof_thread){ 0 };
 }
 
-/* Ascending in the order that is wanted. Beside the thread, since looking into each of many takes
- * longer than all else. */
-struct thread_place {
-	uint64_t key;
-	struct ctprof_thread *thread;
-};
-
-static struct thread_place place_of(struct ctprof_thread *thread)
+/* Of a leader 0, for it comes first. */
+static uint32_t number_of(const struct ctprof_thread *thread)
 {
-	const uint32_t number = thread->tid == thread->tgid ? 0 : thread->tid;
-
-	return (struct thread_place){ (uint64_t)thread->tgid << 32 | number, thread };
+	return thread->tid == thread->tgid ? 0 : thread->tid;
 }
 
-#define DIGIT_BITS 11
-#define DIGITS     ((64 + DIGIT_BITS - 1) / DIGIT_BITS)
-
-static size_t digit_of(const struct thread_place *place, unsigned digit)
+static bool are_in_order(const struct ctprof_thread *a, const struct ctprof_thread *b)
 {
-	return place->key >> digit * DIGIT_BITS & ((1u << DIGIT_BITS) - 1);
+	return a->tgid != b->tgid ? a->tgid < b->tgid : number_of(a) < number_of(b);
 }
 
-/* One pass from the places to others. False: all have the same digit, and nothing was moved. */
-static bool sort_by_digit(const struct thread_place *from, struct thread_place *to, size_t count,
-			  unsigned digit)
+static bool is_sorted(const struct ctprof_snapshot *s)
 {
-	uint32_t ends[1 << DIGIT_BITS] = { 0 }, begin = 0;
-
-	for (size_t i = 0; i < count; i++)
-		ends[digit_of(&from[i], digit)]++;
-	if (ends[digit_of(&from[0], digit)] == count)
-		return false;
-	for (size_t i = 0; i < array_length(ends); i++) {
-		const uint32_t length = ends[i];
-
-		ends[i] = begin;
-		begin += length;
-	}
-	for (size_t i = 0; i < count; i++)
-		to[ends[digit_of(&from[i], digit)]++] = from[i];
+	for (size_t i = 1; i < s->threads.count; i++)
+		if (!are_in_order(snapshot_thread(s, i - 1), snapshot_thread(s, i)))
+			return false;
 	return true;
 }
 
-/* A radix sort: numbers of processes and threads have two digits each. `spare` has the
- * same size; returns where the result is. */
-static struct thread_place *sort_places(struct thread_place *places, struct thread_place *spare,
-					size_t count)
-{
-	for (unsigned digit = 0; digit < DIGITS; digit++)
-		if (sort_by_digit(places, spare, count, digit)) {
-			struct thread_place *other = places;
-
-			places = spare;
-			spare = other;
-		}
-	return places;
-}
-
+/* By number, and then by process: the sort keeps the order of equal ones. */
 struct error *snapshot_sort_threads(struct ctprof_snapshot *s)
 {
 	const size_t count = s->threads.count;
-	_cleanup_free_ struct thread_place *placed = calloc(2 * count + 1, sizeof(*placed));
-	struct thread_place *sorted;
-	bool in_order = true;
+	_cleanup_free_ struct radix_key *keys = NULL;
+	_cleanup_free_ struct ctprof_thread **threads = NULL;
+	struct radix_key *sorted;
 
-	if (!placed)
-		return &error_no_memory;
-	for (size_t i = 0; i < count; i++) {
-		placed[i] = place_of(snapshot_thread(s, i));
-		in_order &= i == 0 || placed[i - 1].key < placed[i].key;
-	}
-	if (in_order)
+	if (is_sorted(s))
 		return NULL;
-	sorted = sort_places(placed, placed + count, count);
+	keys = calloc(2 * count, sizeof(*keys));
+	threads = calloc(count, sizeof(struct ctprof_thread *));
+	if (!keys || !threads)
+		return &error_no_memory;
 	for (size_t i = 0; i < count; i++)
-		s->threads.items[i] = sorted[i].thread;
+		keys[i] = (struct radix_key){ number_of(snapshot_thread(s, i)), (uint32_t)i };
+	sorted = radix_sort(keys, keys + count, count);
+	for (size_t i = 0; i < count; i++)
+		sorted[i].key = snapshot_thread(s, sorted[i].index)->tgid;
+	sorted = radix_sort(sorted, sorted == keys ? keys + count : keys, count);
+	for (size_t i = 0; i < count; i++)
+		threads[i] = snapshot_thread(s, sorted[i].index);
+	memcpy(s->threads.items, threads, count * sizeof(struct ctprof_thread *));
 	return NULL;
 }
 
