@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/guard.h"
 
-#define PIECE  ((size_t)64 << 10)
+#define PIECE  ((size_t)16 << 10)
 #define WINDOW ((size_t)256 << 10)
 
 /* In longer stretches holes are looked for. */

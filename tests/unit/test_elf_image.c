@@ -154,7 +154,7 @@ TEST(holes_take_no_memory)
 
 TEST(stretches_and_files_are_bounded)
 {
-	const uint64_t piece = (uint64_t)64 << 10, count = 8;
+	const uint64_t piece = (uint64_t)16 << 10, count = 8;
 	const size_t size = 2 * IMAGE_COPY_MAX;
 	struct scratch scratch;
 	struct image image;
@@ -254,15 +254,15 @@ TEST(no_more_is_copied_than_there_is_room_for)
 	assert_int_equal(ftruncate(fd, IMAGE_SIZE_MAX), 0);
 	assert_int_equal(image_open(fd, &image), 0);
 	assert_true(image.room == IMAGE_COPY_MAX);
-	image.room = 3 << 16;
+	image.room = 3 << 14;
 	/* Three pieces, the first of them twice. */
-	assert_non_null(image_bytes(&image, 0, 2 << 16).bytes);
+	assert_non_null(image_bytes(&image, 0, 2 << 14).bytes);
 	assert_non_null(image_bytes(&image, 5, 100).bytes);
 	assert_non_null(image_bytes(&image, IMAGE_SIZE_MAX - 1, 1).bytes);
-	assert_null(image_bytes(&image, 2 << 16, 1).bytes);
+	assert_null(image_bytes(&image, 2 << 14, 1).bytes);
 	assert_null(image_bytes(&image, 0, IMAGE_SIZE_MAX).bytes);
 	/* What is there stays. */
-	assert_non_null(image_bytes(&image, 1 << 16, 1).bytes);
+	assert_non_null(image_bytes(&image, 1 << 14, 1).bytes);
 	image_close(&image);
 	close(fd);
 	scratch_deinit(&scratch);
