@@ -38,7 +38,17 @@ struct json_reader {
 	bool found, feeding;
 	const struct json_shape *entered; /* by the take under way */
 	void *entered_target;
+	const struct json_shape *preferred; /* NULL: none */
+	unsigned preferred_depth;           /* of its objects; 0: none was entered yet */
+	/* Of what yajl got so far, if a shape is preferred: */
+	bool is_in_string, is_escaped;
+	bool is_behind_comma; /* between two members at `preferred_depth` */
 };
+
+void json_reader_prefer(struct json_reader *r, const struct json_shape *shape)
+{
+	r->preferred = shape;
+}
 
 void *json_user(const struct json_reader *r)
 {
@@ -161,6 +171,8 @@ static int begin_value(struct json_reader *r, enum json_type type)
 		.target = r->entered_target,
 		.is_object = type == JSON_OBJECT,
 	};
+	if (r->preferred && r->entered == r->preferred && type == JSON_OBJECT)
+		r->preferred_depth = r->depth;
 	return 1;
 }
 
@@ -186,6 +198,9 @@ static int on_end(void *context)
 		return 1;
 	}
 	frame = &r->frames[--r->depth];
+	/* What they are in has ended. */
+	if (r->depth + 1 < r->preferred_depth)
+		r->preferred_depth = 0;
 	err = frame->shape->done ? frame->shape->done(r, frame->target) : NULL;
 	return err ? fail(r, err) : 1;
 }
@@ -205,18 +220,23 @@ static int keep_key(struct json_reader *r, struct text key)
 	return 1;
 }
 
+static const struct json_member *row_at(const struct json_shape *shape, size_t at)
+{
+	const size_t stride = shape->stride ? shape->stride : sizeof(struct json_member);
+
+	return (const void *)((const char *)shape->members + at * stride);
+}
+
 /* The row of `key`, and its number. Writers keep the order of the rows, so it is nearly always the
  * next one. */
 static const struct json_member *find_member(struct json_frame *frame, struct text key,
 					     size_t *found)
 {
 	const struct json_shape *shape = frame->shape;
-	size_t stride = shape->stride ? shape->stride : sizeof(struct json_member);
 	size_t at = frame->next;
 
 	for (size_t left = shape->count; left; left--) {
-		const struct json_member *row =
-			(const void *)((const char *)shape->members + at * stride);
+		const struct json_member *row = row_at(shape, at);
 
 		*found = at;
 		at = at + 1 < shape->count ? at + 1 : 0;
@@ -437,12 +457,192 @@ static struct error *feed_runs(struct json_reader *r, struct text *bytes)
 	return err;
 }
 
+/* --- members of the preferred shape --- */
+
+/* Follow the bytes that yajl gets, up to the next comma between two members at `preferred_depth`:
+ * how many they are. Others may lie in between. */
+static size_t follow_piece(struct json_reader *r, struct text bytes)
+{
+	unsigned depth = r->depth + r->skipped;
+
+	r->is_behind_comma = false;
+	for (size_t i = 0; i < bytes.length; i++) {
+		const char byte = bytes.bytes[i];
+
+		if (r->is_in_string) {
+			r->is_in_string = r->is_escaped || byte != '"';
+			r->is_escaped = !r->is_escaped && byte == '\\';
+			continue;
+		}
+		if (byte == '"')
+			r->is_in_string = true;
+		else if (byte == '{' || byte == '[')
+			depth++;
+		else if (byte == '}' || byte == ']')
+			depth--;
+		else if (byte == ',' && r->preferred_depth && depth == r->preferred_depth) {
+			r->is_behind_comma = true;
+			return i + 1;
+		}
+	}
+	return bytes.length;
+}
+
+/* Does yajl wait for the name of a member that can be read past it? */
+static struct json_frame *frame_of_members(struct json_reader *r)
+{
+	struct json_frame *frame = r->depth ? &r->frames[r->depth - 1] : NULL;
+
+	return r->is_behind_comma && !r->skipped && frame && frame->is_object &&
+			       frame->shape == r->preferred
+		       ? frame
+		       : NULL;
+}
+
+/* Longer ones may be left to yajl. */
+#define NAME_MAX_BYTES  64
+#define VALUE_MAX_BYTES 256
+
+/* The plain string at `at`, whose bytes stand for themselves. Returns what is behind it. */
+static const char *cut_string(const char *at, const char *end, size_t most, struct text *ret)
+{
+	const char *const first = at + 1;
+
+	if (at == end || *at != '"')
+		return NULL;
+	if ((size_t)(end - first) > most)
+		end = first + most;
+	for (at = first; at < end && *at >= ' ' && *at < 0x7f && *at != '"' && *at != '\\'; at++)
+		;
+	if (at == end || *at != '"')
+		return NULL;
+	*ret = (struct text){ first, (size_t)(at - first) };
+	return at + 1;
+}
+
+static const char *cut_integer(const char *at, const char *end, struct text *ret)
+{
+	const char *const first = at, *digits;
+
+	at += *at == '-';
+	for (digits = at; at < end && *at >= '0' && *at <= '9'; at++)
+		;
+	if (at == digits || (*digits == '0' && at - digits > 1) || at - first > VALUE_MAX_BYTES)
+		return NULL;
+	*ret = (struct text){ first, (size_t)(at - first) };
+	return at;
+}
+
+static const char *cut_scalar(const char *at, const char *end, struct json_value *ret)
+{
+	const struct text rest = { at, (size_t)(end - at) };
+
+	if (at == end)
+		return NULL;
+	if (*at == '"') {
+		ret->type = JSON_STRING;
+		return cut_string(at, end, VALUE_MAX_BYTES, &ret->text);
+	}
+	ret->type = JSON_BOOL;
+	ret->boolean = *at == 't';
+	if (text_starts(rest, TEXT("true")))
+		return at + 4;
+	if (text_starts(rest, TEXT("false")))
+		return at + 5;
+	ret->type = JSON_NUMBER;
+	return cut_integer(at, end, &ret->text);
+}
+
+/* Is the name of the next row at `at`? Then so many bytes with quotes and colon, else 0. */
+static size_t is_next_name(const struct json_frame *frame, const char *at, const char *end)
+{
+	const struct text name = row_at(frame->shape, frame->next)->name;
+
+	return (size_t)(end - at) > name.length + 3 && at[0] == '"' && at[name.length + 1] == '"' &&
+			       at[name.length + 2] == ':' &&
+			       text_equal(name, (struct text){ at + 1, name.length })
+		       ? name.length + 3
+		       : 0;
+}
+
+/* The row of the name at `at`, and what is behind the colon. */
+static const char *cut_name(struct json_frame *frame, const char *at, const char *end,
+			    const struct json_member **ret, size_t *ret_row)
+{
+	const size_t next = is_next_name(frame, at, end);
+	struct text key;
+
+	if (next) {
+		*ret_row = frame->next;
+		*ret = row_at(frame->shape, frame->next);
+		frame->next = frame->next + 1 < frame->shape->count ? frame->next + 1 : 0;
+		return at + next;
+	}
+	at = cut_string(at, end, NAME_MAX_BYTES, &key);
+	if (!at || at == end || *at != ':')
+		return NULL;
+	*ret = find_member(frame, key, ret_row);
+	return *ret ? at + 1 : NULL;
+}
+
+/* Take members as long as they are whole, with the comma behind them, and of the usual form. yajl,
+ * which waits for a name before and after, does not miss them; and all else, and what is refused,
+ * is its business. */
+static struct error *take_members(struct json_reader *r, struct json_frame *frame,
+				  struct text *bytes)
+{
+	const char *const end = bytes->bytes + bytes->length;
+	struct error *err = NULL;
+
+	for (;;) {
+		const char *const start = bytes->bytes, *behind;
+		struct json_value value = { .type = JSON_NULL };
+		const struct json_member *member;
+		size_t row;
+
+		behind = cut_name(frame, start, end, &member, &row);
+		behind = behind ? cut_scalar(behind, end, &value) : NULL;
+		if (!behind || behind == end || *behind != ',' ||
+		    frame->seen[row / 64] >> (row % 64) & 1)
+			break;
+		frame->seen[row / 64] |= (uint64_t)1 << (row % 64);
+		r->offset += (uint64_t)(behind - start);
+		err = member->take(r, frame->target, member, member->name, &value);
+		if (err)
+			break;
+		r->offset++;
+		r->quiet = 0;
+		*bytes = (struct text){ behind + 1, (size_t)(end - behind - 1) };
+	}
+	return err;
+}
+
+static struct error *feed_preferred(struct json_reader *r, struct text bytes)
+{
+	struct error *err = NULL;
+
+	while (!err && bytes.length) {
+		struct json_frame *frame = frame_of_members(r);
+		struct text piece;
+
+		err = frame ? take_members(r, frame, &bytes) : NULL;
+		if (err || !bytes.length)
+			break;
+		piece = (struct text){ bytes.bytes, follow_piece(r, bytes) };
+		bytes = (struct text){ bytes.bytes + piece.length, bytes.length - piece.length };
+		err = feed_yajl(r, piece);
+	}
+	return err;
+}
+
 struct error *json_reader_feed(struct json_reader *r, struct text bytes)
 {
 	struct error *err;
 
 	if (setjmp(r->pool.escape))
 		return &error_no_memory;
+	if (r->preferred)
+		return feed_preferred(r, bytes);
 	err = feed_runs(r, &bytes);
 	return err || !bytes.length ? err : feed_yajl(r, bytes);
 }

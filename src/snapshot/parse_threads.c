@@ -206,7 +206,7 @@ static struct error *finish_thread(struct json_reader *r, void *target)
 	return NULL;
 }
 
-static const struct json_fields thread_fields = JSON_FIELDS(thread_rows, .done = finish_thread);
+const struct json_fields thread_fields = JSON_FIELDS(thread_rows, .done = finish_thread);
 
 JSON_TAKE(take_thread)
 {

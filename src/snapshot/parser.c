@@ -392,6 +392,7 @@ struct error *snapshot_parser_create(struct ctprof_snapshot *snapshot, struct sn
 		snapshot_parser_destroy(p);
 		return err;
 	}
+	json_reader_prefer(p->json, &thread_fields.shape);
 	*ret = p;
 	return NULL;
 }

@@ -43,6 +43,7 @@ static inline struct ctprof_snapshot *snapshot_of(const struct json_reader *r)
 
 /* An element of "threads". */
 JSON_TAKE(take_thread);
+extern const struct json_fields thread_fields; /* of an object of these */
 
 /* Make unmeasured what the "measured" of the object just read does not name. Files of others have
  * none, and keep what they had. */

@@ -671,7 +671,132 @@ TEST(without_memory)
 	}
 }
 
-UNIT_TESTS(cmocka_unit_test(members_by_their_rows), cmocka_unit_test(lists_and_maps),
+/* --- a preferred shape --- */
+
+static struct error *take_counted(struct json_reader *r, void *target,
+				  const struct json_member *member, struct text key,
+				  const struct json_value *value)
+{
+	if (value->type == JSON_NUMBER && text_equal(value->text, TEXT("666")))
+		return json_unexpected(key, "another number");
+	return take_any(r, target, member, key, value);
+}
+
+static const struct json_member counted_members[] = {
+	{ TEXT("tid"), take_counted, 0, NULL },
+	{ TEXT("comm"), take_counted, 0, NULL },
+	{ TEXT("run_time_ns"), take_counted, 0, NULL },
+	{ TEXT("cpus"), take_counted, 0, NULL },
+};
+static const struct json_shape counted_shape = { .members = counted_members,
+						 .count = array_length(counted_members),
+						 .done = end_object };
+
+static struct error *take_counted_object(struct json_reader *r, void *target,
+					 const struct json_member *member, struct text key,
+					 const struct json_value *value)
+{
+	if (value->type != JSON_OBJECT)
+		return take_any(r, target, member, key, value);
+	json_enter(r, &counted_shape, target);
+	say(r, TEXT("{"));
+	return NULL;
+}
+
+static struct error *take_counted_list(struct json_reader *r, void *target,
+				       const struct json_member *member, struct text key,
+				       const struct json_value *value)
+{
+	static const struct json_shape list = { .each = take_counted_object, .done = end_list };
+
+	if (value->type != JSON_ARRAY)
+		return take_any(r, target, member, key, value);
+	json_enter(r, &list, target);
+	return NULL;
+}
+
+/* The transcript, and the error and its offset if there is one. */
+static char *read_counted(struct text json, size_t piece, bool prefers)
+{
+	struct transcript transcript = { 0 };
+	struct json_reader *r;
+	struct error *err = NULL;
+	char text[64], *copy;
+
+	expect_ok(json_reader_create(take_counted_list, NULL, &transcript, &r));
+	if (prefers)
+		json_reader_prefer(r, &counted_shape);
+	for (size_t at = 0; at < json.length && !err; at += piece) {
+		const size_t left = json.length - at;
+
+		err = json_reader_feed(
+			r, (struct text){ json.bytes + at, left < piece ? left : piece });
+	}
+	if (!err)
+		err = json_reader_finish(r);
+	if (err) {
+		snprintf(text, sizeof(text), " at %llu: ", (unsigned long long)json_offset(r));
+		say(r, text_of(text));
+		say(r, text_of(err->message));
+		error_destroy(err);
+	}
+	copy = strndup(sunk_text(&transcript.sunk).bytes, sunk_text(&transcript.sunk).length);
+	assert_non_null(copy);
+	array_deinit(&transcript.sunk);
+	json_reader_destroy(r);
+	return copy;
+}
+
+TEST(members_of_a_preferred_shape_are_as_others)
+{
+	static const char *const texts[] = {
+		"[{\"tid\":1,\"comm\":\"a b\",\"run_time_ns\":18446744073709551615,\"cpus\":[0,1]},"
+		"{\"tid\":2,\"comm\":\"\",\"run_time_ns\":-3,\"cpus\":true}]",
+		"[{\"tid\":1,\"tid\":2,\"comm\":3}]",
+		"[{\"comm\":1,\"tid\":2,\"comm\":3,\"cpus\":0}]",
+		"[{\"other\":1,\"cpus\":2,\"x\":{\"tid\":[1,{\"a\":2,\"b\":3}],\"q\":1},\"tid\":0}"
+		"]",
+		"[{\"tid\":1,\"comm\":\"a\\\",\\\\\",\"run_time_ns\":0,\"cpus\":\"},{\",\"z\":1}]",
+		"[ { \"tid\" : 1 , \"comm\" : 2 , \"cpus\":3, \"run_time_ns\":4 } , {\"tid\":1} ]",
+		"[{\"tid\":1,\"comm\":\"\xc3\xa9\",\"cpus\":1.5,\"run_time_ns\":1e3,\"z\":null}]",
+		"[{\"tid\":1,\"comm\":01,\"cpus\":3}]",
+		"[{\"tid\":1,\"comm\":2,\"cpus\":3,}]",
+		"[{\"tid\":1,\"comm\":2,,\"cpus\":3}]",
+		"[{\"tid\":1,\"comm\":-,\"cpus\":3}]",
+		"[{\"tid\":1,\"comm\":truex,\"cpus\":3}]",
+		"[{\"tid\":1,\"comm\":\"\n\",\"cpus\":3}]",
+		"[{\"tid\":1,\"comm\":\"\xff\",\"cpus\":3}]",
+		"[{\"tid\":1,\"comm\":2,\"cpus\":666,\"run_time_ns\":1}]",
+		"[{\"tid\":1,\"comm\":2],\"cpus\":3}",
+		"[{\"tid\":1,\"comm\":{\"tid\":1,\"comm\":2,\"cpus\":3},\"cpus\":{}}],[{\"tid\":1,"
+		"\"a\":2}]",
+		"[{\"tid\":1,\"comm\":2,\"cpus\":[{\"tid\":1,\"x\":2},{\"tid\":3,\"comm\":4}],"
+		"\"x\":5}]",
+		"[{\"tid\":1,\"comm\":2,\"run_time_ns\":3",
+		"[}]}]},,\"",
+	};
+
+	for (size_t i = 0; i < array_length(texts); i++) {
+		const struct text json = text_of(texts[i]);
+		char *wanted = read_counted(json, json.length, false);
+		const bool is_syntax = strstr(wanted, "not valid JSON");
+
+		for (size_t piece = 1; piece <= json.length; piece++) {
+			char *got = read_counted(json, piece, true);
+
+			/* libyajl tells some errors earlier or later, by how its bytes are cut. */
+			if (is_syntax)
+				assert_non_null(strstr(got, "not valid JSON"));
+			else
+				assert_string_equal(got, wanted);
+			free(got);
+		}
+		free(wanted);
+	}
+}
+
+UNIT_TESTS(cmocka_unit_test(members_of_a_preferred_shape_are_as_others),
+	   cmocka_unit_test(members_by_their_rows), cmocka_unit_test(lists_and_maps),
 	   cmocka_unit_test(a_root_may_be_a_scalar), cmocka_unit_test(unknown_members_are_skipped),
 	   cmocka_unit_test(numbers_are_text), cmocka_unit_test(strings_are_decoded),
 	   cmocka_unit_test(split_anywhere_reads_the_same), cmocka_unit_test(a_member_twice),

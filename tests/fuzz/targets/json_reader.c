@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fuzz.h"
 
+#include "base/array.h"
 #include "base/json_reader.h"
 
 #include <inttypes.h>
@@ -76,6 +77,73 @@ static bool read_in_pieces(struct text bytes, size_t piece, uint64_t *sum)
 	return accepted;
 }
 
+/* --- objects with members, most of which are read past libyajl --- */
+
+static struct error *take_member(struct json_reader *r, void *target,
+				 const struct json_member *member, struct text key,
+				 const struct json_value *value);
+
+static const struct json_member members[] = {
+	{ TEXT("a"), take_member, 0, NULL },
+	{ TEXT("b"), take_member, 0, NULL },
+	{ TEXT("name"), take_member, 0, NULL },
+};
+static const struct json_shape object = { .members = members, .count = array_length(members) };
+static const struct json_shape list = { .each = take_member };
+
+static struct error *take_member(struct json_reader *r, void *target,
+				 const struct json_member *member, struct text key,
+				 const struct json_value *value)
+{
+	(void)member;
+	add_value(target, key, value->type,
+		  value->type == JSON_STRING || value->type == JSON_NUMBER ? value->text
+									   : TEXT(""));
+	if (value->type == JSON_OBJECT)
+		json_enter(r, &object, target);
+	if (value->type == JSON_ARRAY)
+		json_enter(r, &list, target);
+	return value->type == JSON_NUMBER && text_equal(value->text, TEXT("666"))
+		       ? json_unexpected(key, "another number")
+		       : NULL;
+}
+
+/* What arrived, and the error and its place, if it is no error of syntax: libyajl's depend on how
+ * its bytes were cut. */
+static bool read_members(struct text bytes, size_t piece, bool prefers, uint64_t *sum)
+{
+	struct json_reader *r = NULL;
+	struct error *err = json_reader_create(take_member, sum, NULL, &r);
+	bool accepted;
+
+	must(!err);
+	if (prefers)
+		json_reader_prefer(r, &object);
+	err = feed(r, bytes, piece);
+	accepted = !err;
+	if (err && text_ends(text_of(err->message), TEXT("another number"))) {
+		add_value(sum, text_of(err->message), JSON_STRING, TEXT(""));
+		*sum = *sum * 31 + json_offset(r);
+	}
+	if (err)
+		fuzz_check_error(err);
+	json_reader_destroy(r);
+	return accepted;
+}
+
+static void check_members(struct text bytes, size_t size)
+{
+	uint64_t plain = 0, sum;
+	const bool accepted = read_members(bytes, size ? size : 1, false, &plain);
+	const size_t pieces[] = { size ? size : 1, 1 + size % 7, 1 + size % 31 };
+
+	for (size_t i = 0; i < array_length(pieces); i++) {
+		sum = 0;
+		must(read_members(bytes, pieces[i], true, &sum) == accepted);
+		must(sum == plain);
+	}
+}
+
 /* What arrives does not depend on how the bytes were cut. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -85,6 +153,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	must(read_in_pieces(bytes, 1 + size % 7, &pieces) == accepted);
 	must(!accepted || whole == pieces);
+	check_members(bytes, size);
 	fuzz_release(bytes);
 	return 0;
 }
