@@ -10,7 +10,7 @@ kept_runs=10
 
 # print_rows FORM
 print_rows() {
-	awk -v names="${names[*]}" -v form="$1" -f tests/bench/rows.awk $rows "$samples"
+	awk -v names="${names[*]}" -v form="$1" -f "$work/rows.awk" "$rows" "$samples"
 }
 
 machine() {
