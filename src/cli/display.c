@@ -479,6 +479,7 @@ int display_print(const struct display *display, const struct side *sides, size_
 	_cleanup_(report_destroy) struct report *report = NULL;
 	struct sides both;
 	struct error *err = sides_init(&both, &display->view, sides, baselines, count);
+	const struct report_format_info *format = &report_formats[display->format];
 	enum verdict verdict = VERDICT_HOLDS;
 
 	if (err)
@@ -486,9 +487,8 @@ int display_print(const struct display *display, const struct side *sides, size_
 	err = report_create(&both, &report);
 	if (!err) {
 		verdict = condition_verdict(report);
-		err = report_formats[display->format].print(stdout, report, &display->style);
-		/* CSV has no place for them. */
-		for (size_t i = 0; display->format == REPORT_CSV && i < report->results.count; i++)
+		err = format->print(stdout, report, &display->style);
+		for (size_t i = 0; !format->has_results && i < report->results.count; i++)
 			print_condition_result(&report->results.items[i]);
 	}
 	sides_deinit(&both);

@@ -16,12 +16,13 @@ struct report_style {
 	bool colour;
 };
 
-/* Names of formats: REPORT(id, name, function, rows a group has without --limit) */
-#define REPORT_FORMATS(REPORT)                  \
-	REPORT(TABLE, "table", report_text, 50) \
-	REPORT(JSON, "json", report_json, 0)    \
-	REPORT(CSV, "csv", report_csv, 0)       \
-	REPORT(MARKDOWN, "markdown", report_markdown, 50)
+/* Names of formats: REPORT(id, name, function, rows a group has without --limit, whether it
+ * includes the results of conditions, which are printed on standard error otherwise) */
+#define REPORT_FORMATS(REPORT)                        \
+	REPORT(TABLE, "table", report_text, 50, true) \
+	REPORT(JSON, "json", report_json, 0, true)    \
+	REPORT(CSV, "csv", report_csv, 0, false)      \
+	REPORT(MARKDOWN, "markdown", report_markdown, 50, true)
 
 enum report_format {
 #define REPORT(id, ...) REPORT_##id,
@@ -37,6 +38,7 @@ struct report_format_info {
 	const char *name;
 	report_print print;
 	size_t limit;
+	bool has_results;
 };
 extern const struct report_format_info report_formats[REPORT_FORMAT_COUNT];
 

@@ -13,6 +13,18 @@ const char *const states_format_names[STATES_FORMAT_COUNT] = {
 #undef STATES_FORMAT_NAME
 };
 
+static const enum table_format table_formats[STATES_FORMAT_COUNT] = {
+#define STATES_FORMAT_AS(id, name, format) [STATES_FORMAT_##id] = TABLE_AS_##format,
+	STATES_FORMATS(STATES_FORMAT_AS)
+#undef STATES_FORMAT_AS
+};
+
+/* Tables of one heading and equal columns, which continue from window to window. */
+static bool is_for_csv(enum states_format format)
+{
+	return TABLE_FOR_CSV >> table_formats[format] & 1;
+}
+
 /* --- columns --- */
 
 enum states_field {
@@ -108,7 +120,7 @@ static unsigned columns_shown(const struct states_report *report)
 
 	if (report->grouping == STATE_BY_PROCESS)
 		shown |= BY_PROCESS;
-	if (report->format == STATES_FORMAT_CSV)
+	if (is_for_csv(report->format))
 		shown |= BY_THREAD | BY_GROUP;
 	for (enum state state = 0; state < STATE_COUNT; state++) {
 		const enum state main = state_rows[state].main;
@@ -301,12 +313,6 @@ static void get_state_cell(const void *context, const void *row, const struct ta
 
 /* --- the table --- */
 
-static const enum table_format table_formats[STATES_FORMAT_COUNT] = {
-#define STATES_FORMAT_AS(id, name, format) [STATES_FORMAT_##id] = TABLE_AS_##format,
-	STATES_FORMATS(STATES_FORMAT_AS)
-#undef STATES_FORMAT_AS
-};
-
 static struct error *written(FILE *out)
 {
 	return ferror(out) ? error_system(errno, "standard output") : NULL;
@@ -318,10 +324,11 @@ struct error *states_report_begin(enum states_format format, FILE *out)
 	struct table table;
 	struct error *err;
 
-	if (format != STATES_FORMAT_CSV)
+	if (!is_for_csv(format))
 		return NULL;
-	table_begin(&table, all_columns, array_length(all_columns),
-		    (struct table_options){ .format = TABLE_AS_CSV, .out = out, .when = ~0u });
+	table_begin(
+		&table, all_columns, array_length(all_columns),
+		(struct table_options){ .format = table_formats[format], .out = out, .when = ~0u });
 	err = table_end(&table);
 	return err ? err : written(out);
 }

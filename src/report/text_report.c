@@ -15,7 +15,7 @@
 #include "report/wording.h"
 
 const struct report_format_info report_formats[REPORT_FORMAT_COUNT] = {
-#define REPORT(id, name, print, limit) [REPORT_##id] = { name, print, limit },
+#define REPORT(id, name, ...) [REPORT_##id] = { name, __VA_ARGS__ },
 	REPORT_FORMATS(REPORT)
 #undef REPORT
 };
