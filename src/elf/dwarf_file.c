@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "elf/dwarf_file.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "elf/dwarf_bounds.h"
 
 /* The section of that name that libdw has taken, whatever was done to inflate it. With two of them
@@ -38,14 +40,40 @@ static bool copy_window(void *context, struct text window, uint64_t offset)
 	return true;
 }
 
-static bool is_bounded(struct text bytes)
+/* What nothing here asks libdw for, as where variables are: a sixth of the information on libc. */
+static const char *const unread_sections[] = {
+	".debug_aranges",  ".debug_frame",   ".debug_loc",
+	".debug_loclists", ".debug_macinfo", ".debug_macro"
+};
+
+/* libdw inflates all sections when it opens a file, but none that is not in the file. */
+static void hide_unread_sections(char *copy, const struct elf *elf)
 {
-	struct image image = image_of(bytes);
+	const uint32_t type = SHT_NOBITS;
+	Elf64_Ehdr header;
+
+	memcpy(&header, copy, sizeof(header));
+	for (size_t i = 0; i < array_length(unread_sections); i++) {
+		const Elf64_Shdr *section = elf_section_header(elf, unread_sections[i]);
+
+		if (section)
+			memcpy(copy + header.e_shoff +
+				       (size_t)(section - elf->sections) * sizeof(*section) +
+				       offsetof(Elf64_Shdr, sh_type),
+			       &type, sizeof(type));
+	}
+}
+
+static bool prepare_copy(char *copy, size_t size)
+{
+	struct image image = image_of((struct text){ copy, size });
 	struct elf elf;
 	/* libelf would also take sections that are counted in another place: up to 2^64 of them. */
 	bool bounded =
 		elf_open(&image, &elf) && elf.section_count && dwarf_sections_are_bounded(&elf);
 
+	if (bounded)
+		hide_unread_sections(copy, &elf);
 	elf_close(&elf);
 	return bounded;
 }
@@ -90,7 +118,7 @@ enum dwarf_file_answer dwarf_file_open(struct image *image, struct dwarf_file *r
 	ret->copy = malloc(image->size);
 	if (!ret->copy || !image_scan(image, 0, image->size, 0, copy_window, ret->copy))
 		answer = DWARF_FILE_NONE;
-	else if (!is_bounded((struct text){ ret->copy, image->size }))
+	else if (!prepare_copy(ret->copy, image->size))
 		answer = DWARF_FILE_REFUSED;
 	else
 		answer = open_copy(ret, image->size);
