@@ -118,16 +118,13 @@ static struct error *get_sample(const struct profile_parser *p, const struct num
 
 static struct error *add_samples(struct profile_parser *p, const struct numbers *numbers)
 {
-	for (size_t i = 0; i < p->samples.thread.count; i++) {
-		struct sample sample;
-		struct error *err = get_sample(p, numbers, i, &sample);
+	const size_t count = p->samples.thread.count;
+	_cleanup_free_ struct sample *samples = malloc((count + 1) * sizeof(*samples));
+	struct error *err = samples ? NULL : &error_no_memory;
 
-		if (!err)
-			err = profile_add(p->profile, &sample);
-		if (err)
-			return err;
-	}
-	return NULL;
+	for (size_t i = 0; i < count && !err; i++)
+		err = get_sample(p, numbers, i, &samples[i]);
+	return err ? err : profile_add_first(p->profile, samples, count);
 }
 
 static struct error *check_images(struct profile *p, const struct name *none)

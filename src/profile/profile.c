@@ -115,30 +115,90 @@ struct error *profile_node(struct profile *profile, uint32_t parent, uint32_t fr
 	return tree_add(&profile->node_index, &profile->nodes, NULL, parent, frame, ret);
 }
 
-struct error *profile_add(struct profile *profile, const struct sample *sample)
+static uint32_t *number_of_sample(struct word_map *numbers, const struct sample *sample)
 {
-	const struct words key = { {
-		(uint64_t)sample->thread << 32 | sample->node,
-		(uint64_t)sample->class << 32 | (uint64_t)sample->event << 16 | sample->cpu,
-		0,
-	} };
-	uint32_t *number = word_map_at(&profile->sample_numbers, key);
+	return word_map_at(numbers, (struct words){ {
+					    (uint64_t)sample->thread << 32 | sample->node,
+					    (uint64_t)sample->class << 32 |
+						    (uint64_t)sample->event << 16 | sample->cpu,
+					    0,
+				    } });
+}
+
+static struct error *push_sample(struct profile *profile, const struct sample *sample)
+{
+	return profile->samples.count < NODE_NONE - 1 && array_push(&profile->samples, *sample)
+		       ? NULL
+		       : &error_no_memory;
+}
+
+static struct error *add_sample(struct profile *profile, struct word_map *numbers,
+				const struct sample *sample)
+{
+	uint32_t *number = number_of_sample(numbers, sample);
 	struct sample *known;
 
 	if (!number)
 		return &error_no_memory;
 	if (*number == WORD_MAP_NEW) {
-		if (profile->samples.count >= NODE_NONE - 1 ||
-		    !array_push(&profile->samples, *sample))
-			return &error_no_memory;
-		*number = (uint32_t)profile->samples.count - 1;
-		return NULL;
+		struct error *err = push_sample(profile, sample);
+
+		if (!err)
+			*number = (uint32_t)profile->samples.count - 1;
+		return err;
 	}
 	known = &profile->samples.items[*number];
 	known->ns += sample->ns;
 	known->count += sample->count;
 	known->is_in_progress |= sample->is_in_progress;
 	return NULL;
+}
+
+static bool number_samples(struct profile *profile)
+{
+	for (size_t i = profile->sample_numbers.count; i < profile->samples.count; i++) {
+		uint32_t *number =
+			number_of_sample(&profile->sample_numbers, &profile->samples.items[i]);
+
+		if (!number)
+			return false;
+		*number = (uint32_t)i;
+	}
+	return true;
+}
+
+struct error *profile_add(struct profile *profile, const struct sample *sample)
+{
+	if (profile->sample_numbers.count < profile->samples.count && !number_samples(profile))
+		return &error_no_memory;
+	return add_sample(profile, &profile->sample_numbers, sample);
+}
+
+/* How many samples each node has: 0, 1, or 2 for more. */
+static uint8_t *count_by_node(const struct profile *profile, const struct sample *samples,
+			      size_t count)
+{
+	uint8_t *counts = calloc(profile->nodes.count + 1, 1);
+
+	for (size_t i = 0; counts && i < count; i++)
+		if (samples[i].node != NODE_NONE)
+			counts[samples[i].node] += counts[samples[i].node] < 2;
+	return counts;
+}
+
+struct error *profile_add_first(struct profile *profile, const struct sample *samples, size_t count)
+{
+	_cleanup_free_ uint8_t *counts = count_by_node(profile, samples, count);
+	struct word_map shared = { 0 };
+	struct error *err =
+		counts && array_reserve(&profile->samples, count) ? NULL : &error_no_memory;
+
+	for (size_t i = 0; i < count && !err; i++)
+		err = samples[i].node != NODE_NONE && counts[samples[i].node] == 1
+			      ? push_sample(profile, &samples[i])
+			      : add_sample(profile, &shared, &samples[i]);
+	word_map_deinit(&shared);
+	return err;
 }
 
 uint64_t profile_total_ns(const struct profile *profile, unsigned classes)

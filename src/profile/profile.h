@@ -242,7 +242,8 @@ struct profile {
 		ARRAY(struct thread_histogram);
 	} histograms;
 	struct tree_index node_index;
-	struct word_map frame_numbers, sample_numbers; /* by what makes them equal */
+	/* By what makes them equal. Samples that came at once are in the map when one is added. */
+	struct word_map frame_numbers, sample_numbers;
 	struct kept *kept; /* of its processes, until they have names (profile/kept.h); or NULL */
 };
 
@@ -262,6 +263,10 @@ struct error *profile_node(struct profile *profile, uint32_t parent, uint32_t fr
 			   uint32_t *ret) MUST_CHECK;
 /* Adds to the sample with the same thread, node, class, event and CPU. */
 struct error *profile_add(struct profile *profile, const struct sample *sample) MUST_CHECK;
+/* The same with all samples of a profile that has none yet, whose nodes are there: those that have
+ * a stack of their own are not looked up. */
+struct error *profile_add_first(struct profile *profile, const struct sample *samples,
+				size_t count) MUST_CHECK;
 
 /* The time of all samples that are of these classes (a bit each). */
 uint64_t profile_total_ns(const struct profile *profile, unsigned classes);

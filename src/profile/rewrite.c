@@ -189,6 +189,20 @@ static uint32_t renumber(const struct rewriting *r, uint32_t node)
 	return node == NODE_NONE ? node : r->numbers[node].node[ROLE_INNERMOST];
 }
 
+static struct error *put_samples(struct rewriting *r)
+{
+	const size_t count = r->old->samples.count;
+	_cleanup_free_ struct sample *samples = malloc((count + 1) * sizeof(*samples));
+
+	if (!samples)
+		return &error_no_memory;
+	for (size_t i = 0; i < count; i++) {
+		samples[i] = r->old->samples.items[i];
+		samples[i].node = renumber(r, samples[i].node);
+	}
+	return profile_add_first(r->profile, samples, count);
+}
+
 static struct error *put_all(struct rewriting *r)
 {
 	struct error *err = NULL;
@@ -198,13 +212,7 @@ static struct error *put_all(struct rewriting *r)
 		return &error_no_memory;
 	for (uint32_t i = 0; i < r->old->nodes.count && !err; i++)
 		err = put_node(r, i);
-	for (size_t i = 0; i < r->old->samples.count && !err; i++) {
-		struct sample sample = r->old->samples.items[i];
-
-		sample.node = renumber(r, sample.node);
-		err = profile_add(r->profile, &sample);
-	}
-	return err;
+	return err ? err : put_samples(r);
 }
 
 static void deinit_rewriting(struct rewriting *r)
