@@ -48,7 +48,8 @@ void look_delays(struct probe_run *run, const struct probe *probe, struct probe_
 	if (counts_delays(run) && delay_accounting_is(run, "runtime")) {
 		result_set_lack(ret, PRESENCE_PARTLY,
 				"it was turned on after the boot: threads born before have none");
-		result_set_boot_remedy(ret, "all threads; what is started anew is covered now",
+		result_set_boot_remedy(ret,
+				       "all threads; programs that are restarted are covered now",
 				       "delayacct");
 	} else if (counts_delays(run)) {
 		result_set_present(ret);

@@ -69,7 +69,7 @@ static void print_truncated(FILE *out, const struct profile_losses *l)
 	if (l->threads_torn)
 		fprintf(out,
 			" threads   %" PRIu64
-			" changed whenever they were read: a stretch of them may count twice\n",
+			" changed during every read: a part of their time may count twice\n",
 			l->threads_torn);
 	if (l->missed)
 		fprintf(out,

@@ -588,7 +588,7 @@ static void print_sides(FILE *out, const struct kstats_table *before,
 	fprintf(out, ": %" PRIu64 " values before, %" PRIu64 " after\n", old, new);
 	if (!is_elsewhere(before, table))
 		return;
-	fputs("  different places are compared: ", out);
+	fputs("  the probes differ: ", out);
 	print_place(out, before);
 	fputs(" -> ", out);
 	print_place(out, table);

@@ -89,7 +89,7 @@ static const char *heap_reason(const struct ctprof_snapshot *s, bool whole)
 static const char *states_reason(const struct ctprof_snapshot *s)
 {
 	return s->capture && s->capture->states_engine
-		       ? "the engine that recorded it does not tell it, or not of these threads"
+		       ? "the engine that recorded it did not measure it, or not for these threads"
 		       : "only recordings of ctprof top have it";
 }
 
@@ -107,9 +107,10 @@ const char *metric_reason(const struct ctprof_snapshot *s, const struct metric_s
 	    (metric->sources[0].id != SOURCE_JEMALLOC || !s->probe_summary))
 		return "the file does not say that it was measured";
 	if (metric_set_has(&s->unknown, metric_id(metric)))
-		return "the ctprof that wrote the file did not know it";
+		return "the ctprof that wrote the file lacks it";
 	if (needs_bpf(s, metric))
-		return "only BPF sees waits in progress: capture --source bpf says why it is not "
+		return "only BPF measures waits in progress: capture --source bpf says why it is "
+		       "not "
 		       "used";
 	if (metric->sources[0].id == SOURCE_JEMALLOC)
 		return heap_reason(s, metric_set_has(missing, metric_id(metric)));
@@ -136,7 +137,7 @@ const char *metric_reason(const struct ctprof_snapshot *s, const struct metric_s
 			       ? "only kernel threads have it"
 			       : "kernel threads have it apart: metrics kthread_block_*";
 	if (!metric_set_has(missing, metric_id(metric)))
-		return "of the others it could not be read";
+		return "it could not be read for the others";
 	return "the kernel does not show it";
 }
 

@@ -36,7 +36,7 @@ void inspector_open(struct tui *tui)
 	const struct state_line *line;
 
 	if (!tui->feed->inspect) {
-		tui_say(tui, false, "Nothing more is known here.");
+		tui_say(tui, false, "No further details.");
 		return;
 	}
 	/* The first that is seen, when none is selected. */

@@ -95,8 +95,7 @@ ACTION(toggle_kernel)
 	(void)argument;
 	tui->view.no_kernel = !tui->view.no_kernel;
 	tui_say(tui, false,
-		tui->view.no_kernel ? "Threads of the kernel are left out."
-				    : "Threads of the kernel are shown.");
+		tui->view.no_kernel ? "Kernel threads are hidden." : "Kernel threads are shown.");
 	return tui_list(tui);
 }
 
@@ -105,8 +104,8 @@ ACTION(toggle_ended)
 	(void)argument;
 	tui->view.no_ended = !tui->view.no_ended;
 	tui_say(tui, false,
-		tui->view.no_ended ? "What has ended has no rows; sums have it."
-				   : "What ended in the window is shown.");
+		tui->view.no_ended ? "Ended threads are hidden; sums include them."
+				   : "Ended threads are shown.");
 	return tui_list(tui);
 }
 
@@ -190,7 +189,7 @@ ACTION(profile)
 
 	(void)argument;
 	if (tui_is_replay(tui)) {
-		tui_say(tui, false, "What is replayed has passed: there is nothing to profile.");
+		tui_say(tui, false, "A replay cannot be profiled.");
 		return NULL;
 	}
 	if (!line && !is_inspected) {
@@ -292,13 +291,12 @@ const struct key_row key_rows[] = {
 	ALSO(MODE_TABLE, group_as, STATE_BY_POOL, '4'),
 	KEY(MODE_TABLE, KEYS_ROWS, "t", "tree", "tree: threads below their process or group",
 	    toggle_tree, 0, 't', KEY_F(5)),
-	KEY(MODE_TABLE, KEYS_ROWS, "K", NULL, "threads of the kernel: with or without",
-	    toggle_kernel, 0, 'K'),
+	KEY(MODE_TABLE, KEYS_ROWS, "K", NULL, "show or hide kernel threads", toggle_kernel, 0, 'K'),
 	KEY(MODE_TABLE, KEYS_ROWS, "E", NULL, "what ended in the window: with or without",
 	    toggle_ended, 0, 'E'),
 
 	KEY(MODE_TABLE, KEYS_LOOK, "<>", "sort",
-	    "sort by the next column or state; a click on a head too", move_sort, -1, '<'),
+	    "sort by the next column or state; a click on a heading too", move_sort, -1, '<'),
 	ALSO(MODE_TABLE, move_sort, 1, '>'),
 	KEY(MODE_TABLE, KEYS_LOOK, "r", NULL, "reverse the order", reverse, 0, 'r'),
 	KEY(MODE_TABLE, KEYS_LOOK, "b", "bars", "states as bars, or in %", toggle_numbers, 0, 'b'),
@@ -306,7 +304,7 @@ const struct key_row key_rows[] = {
 	KEY(MODE_COLUMNS, KEYS_LOOK, NULL, "on or off", NULL, toggle_column, 0, ' ', '\r', '\n',
 	    KEY_ENTER),
 	KEY(MODE_TABLE, KEYS_LOOK, "p Space", "freeze",
-	    "freeze, and go on; the window that follows has all that passed", freeze, 0, 'p', ' '),
+	    "pause, or continue; the next window has the time in between", freeze, 0, 'p', ' '),
 
 	KEY(LISTS, KEYS_MOVE, "Up Down", NULL,
 	    "select a row: it stays selected when rows move; also k and j", move_by, 1, KEY_DOWN,
@@ -318,7 +316,7 @@ const struct key_row key_rows[] = {
 	ALSO(LISTS, move_by, -PAGE, KEY_PPAGE, CONTROL('b')),
 	ALSO(LISTS, move_by, -ALL, KEY_HOME),
 	ALSO(LISTS, move_by, ALL, KEY_END, 'G'),
-	KEY(MODE_TABLE, KEYS_MOVE, "F", NULL, "follow: keep the selected row in sight", follow, 0,
+	KEY(MODE_TABLE, KEYS_MOVE, "F", NULL, "follow: keep the selected row in view", follow, 0,
 	    'F'),
 
 	REPLAY(MODE_TABLE | MODE_INSPECTOR, KEYS_REPLAY, "Left/Right", "step",
@@ -328,7 +326,7 @@ const struct key_row key_rows[] = {
 	       MODE_JUMP, 'g'),
 
 	KEY(MODE_TABLE, KEYS_LEAVE, "Enter", "inspect",
-	    "all that is known of the selected thread; a second click too", inspect, 0, '\r', '\n',
+	    "inspect the selected thread; a second click does so too", inspect, 0, '\r', '\n',
 	    KEY_ENTER),
 	LIVE(MODE_TABLE | MODE_INSPECTOR, KEYS_LEAVE, "P", "profile",
 	     "leave, and profile the selected thread", profile, 0, 'P'),

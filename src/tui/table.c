@@ -90,7 +90,7 @@ static void draw_emptiness(const struct tui *tui, int columns)
 	if (!tui->has_window)
 		pen_print(&pen, STYLE_DIM, "The first window has not ended yet.");
 	else if (tui->model->window.deltas.count)
-		pen_print(&pen, STYLE_DIM, "No thread meets the filter, of %zu. Esc clears it.",
+		pen_print(&pen, STYLE_DIM, "None of %zu threads matches the filter. Esc clears it.",
 			  tui->model->window.deltas.count);
 	else
 		pen_print(&pen, STYLE_DIM, "There are no threads.");
@@ -167,7 +167,7 @@ void table_settle(struct tui *tui)
 		/* When the selected row disappears, no other row is selected: it is another thread.
 		 */
 		if (tui->follows)
-			tui_say(tui, false, "The row that was followed has gone.");
+			tui_say(tui, false, "The followed row is no longer there.");
 		tui->has_selected = tui->follows = false;
 	}
 	if (tui->follows && tui->has_selected)
