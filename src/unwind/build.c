@@ -13,12 +13,12 @@
 /* All files of a host share UNWIND_RULES_MAX; the largest that were seen have some thousand. */
 #define FILE_RULES_MAX 16384
 
-/* Rules found last, by a hash. */
+/* Rules found last, by a hash. One that is all zero is none of a frame. */
 #define RECENT_BITS 9
 
 struct recent_rule {
 	struct unwind_rule rule;
-	uint32_t number; /* 0: there is none here */
+	uint32_t number;
 };
 
 struct builder {
@@ -77,9 +77,9 @@ static bool recent_number(struct builder *b, const struct unwind_rule *rule, uin
 	struct recent_rule *recent;
 
 	memcpy(words, rule, sizeof(words));
-	recent = &b->recent[(words[0] ^ words[1] * 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u >>
+	recent = &b->recent[(words[0] ^ (words[1] << 23 | words[1] >> 41)) * 0xd6e8feb86659fd93u >>
 			    (64 - RECENT_BITS)];
-	if (!recent->number || memcmp(&recent->rule, rule, sizeof(*rule))) {
+	if (memcmp(&recent->rule, rule, sizeof(*rule))) {
 		if (!number_of_frame(b, rule, &recent->number))
 			return false;
 		recent->rule = *rule;
@@ -281,6 +281,17 @@ static bool add_gap(struct builder *b, uint64_t to)
 	return true;
 }
 
+/* Between functions a byte of code is looked at, which is in no cache. */
+#define FUNCTIONS_AHEAD 8
+
+static void fetch_code_before(const struct builder *b, const struct description *d)
+{
+	uint64_t offset;
+
+	if (elf_code_offset(b->elf, d->start - 1, &offset) && offset < b->elf->image->size)
+		__builtin_prefetch(b->elf->image->bytes + offset);
+}
+
 static bool add_functions(struct builder *b)
 {
 	const struct description *l = b->loaded.functions.items, *d = b->debug.functions.items;
@@ -297,6 +308,8 @@ static bool add_functions(struct builder *b)
 			d++;
 			debug_left--;
 		} else {
+			if (left > FUNCTIONS_AHEAD)
+				fetch_code_before(b, l + FUNCTIONS_AHEAD);
 			if (!add_loaded(b, l))
 				return false;
 			l++;
