@@ -69,6 +69,19 @@ wait_until_attached() {
 	return 1
 }
 
+# Wait until process $1 uses little CPU time: its unwind tables are ready then. At most 5 s: some hosts are never quiet.
+settle() {
+	local before after i
+
+	after=$("$programs/cpu_time" "$1") || return
+	for ((i = 0; i < 20; i++)); do
+		before=$after
+		sleep 0.25
+		after=$("$programs/cpu_time" "$1") || return
+		! awk -v before="$before" -v after="$after" 'BEGIN { exit !(after - before < 0.01) }' || return 0
+	done
+}
+
 # Time of all programs for each run of the one at switches, and seconds of all, from two looks.
 numbers_of() {
 	awk -v least=$least_switches '
@@ -114,7 +127,7 @@ cost() {
 	wants "$host" || return 0
 	attach_by_turns "$2" "$3" && {
 		"$name" $((amount / 20 + 1)) &> /dev/null
-		sleep 0.2
+		settle "${pid_of[ctprof]}"
 		look
 		for side in "${!pid_of[@]}"; do
 			used_by "${pid_of[$side]}" > "$work/$side.before"
