@@ -465,8 +465,14 @@ static struct error *walk_lines(const struct flame *flame, const struct flame_no
 				break;
 			shared = node->depth;
 		}
-		if (node->next != NODE_NONE && !array_push(&later, node->next))
-			err = &error_no_memory;
+		if (node->next != NODE_NONE) {
+			/* It is far away, as are the first of those that it called. */
+			__builtin_prefetch(&nodes[node->next]);
+			__builtin_prefetch((const char *)&nodes[node->next] + 64);
+			__builtin_prefetch((const char *)&nodes[node->next] + 128);
+			if (!array_push(&later, node->next))
+				err = &error_no_memory;
+		}
 		number = node->first_child;
 		if (number == NODE_NONE && later.count) {
 			number = later.items[--later.count];

@@ -7,8 +7,13 @@
 
 /* --- nodes --- */
 
+/* Nodes with several children, whose order is to be found. */
+struct forks {
+	ARRAY(uint32_t);
+};
+
 /* Of one parent the last node comes first. */
-static struct error *make_nodes(struct flame_builder *b)
+static struct error *make_nodes(struct flame_builder *b, struct forks *forks)
 {
 	struct flame *flame = b->flame;
 
@@ -26,6 +31,10 @@ static struct error *make_nodes(struct flame_builder *b)
 
 			node.depth = parent->depth + 1;
 			node.next = parent->first_child;
+			if (node.next != NODE_NONE &&
+			    flame->nodes.items[node.next].next == NODE_NONE &&
+			    !array_push(forks, node.parent))
+				return &error_no_memory;
 			parent->first_child = i;
 		}
 		if (flame->depth < node.depth)
@@ -101,19 +110,14 @@ static struct error *sort_children(const struct flame_builder *b, const uint32_t
 }
 
 /* Most nodes have one child, or none. */
-static struct error *sort_all(const struct flame_builder *b)
+static struct error *sort_all(const struct flame_builder *b, const struct forks *forks)
 {
 	_cleanup_free_ uint32_t *ranks = rank_labels(b);
-	struct flame_node *nodes = b->flame->nodes.items;
 	struct siblings siblings = { 0 };
 	struct error *err = ranks ? NULL : &error_no_memory;
 
-	for (size_t i = 0; i < b->flame->nodes.count && !err; i++) {
-		const uint32_t first = nodes[i].first_child;
-
-		if (first != NODE_NONE && nodes[first].next != NODE_NONE)
-			err = sort_children(b, ranks, &siblings, &nodes[i]);
-	}
+	for (size_t i = 0; i < forks->count && !err; i++)
+		err = sort_children(b, ranks, &siblings, &b->flame->nodes.items[forks->items[i]]);
 	array_deinit(&siblings);
 	return err;
 }
@@ -207,10 +211,12 @@ static void sum_up(struct flame *flame)
 
 struct error *flame_make_tree(struct flame_builder *b)
 {
-	struct error *err = make_nodes(b);
+	struct forks forks = { 0 };
+	struct error *err = make_nodes(b, &forks);
 
 	if (!err)
-		err = sort_all(b);
+		err = sort_all(b, &forks);
+	array_deinit(&forks);
 	if (!err)
 		err = allocate_values(b->flame, &b->sides[1]);
 	if (err)
