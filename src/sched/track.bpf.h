@@ -273,7 +273,7 @@ static __always_inline bool is_in_our_namespace(struct task_struct *task)
 	return namespace_at(pid, track.pid_level) == track.pid_namespace;
 }
 
-/* Ours is the namespace of the task that runs the program. */
+/* The program runs in a task of ctprof, so the PID namespace of that task is the one to show. */
 static __always_inline void find_namespace(void)
 {
 	struct pid *pid = BPF_CORE_READ(bpf_get_current_task_btf(), thread_pid);

@@ -218,7 +218,7 @@ static bool is_block_sound(const uint32_t *block, uint32_t rules)
 	for (uint32_t page = 0; page < UNWIND_PAGES; page++) {
 		uint32_t first = rows_before(block, page), end = rows_before(block, page + 1);
 
-		/* None before the first that falls is beyond the last, which is inside. */
+		/* The numbers must not decrease, and the last one bounds them all. */
 		if (end < first || end > rows_before(block, UNWIND_PAGES) ||
 		    !are_rows_sound(rows + first, end - first, rules))
 			return false;
