@@ -94,19 +94,19 @@ TEST(numbers_stand_where_the_bar_was)
 
 	column_choice_init(&choice);
 	choice.numbers = true;
-	choice.is_on[COLUMN_OF_STATE(STATE_LOCK_FUTEX)] = true;
+	choice.is_on[COLUMN_STATE_FIRST + STATE_LOCK_FUTEX] = true;
 	layout = layout_of(&choice, STATE_BY_THREAD, 200);
 	assert_false(column_layout_has(&layout, COLUMN_STATES));
 	while (layout.places[at].column != COLUMN_BUSY)
 		at++;
 	for (size_t i = 0; i < STATE_MAIN_COUNT; i++)
-		assert_true(column_layout_has(&layout, COLUMN_OF_STATE(state_mains[i])));
-	assert_int_equal(layout.places[at + 1].column, COLUMN_OF_STATE(STATE_EXEC));
+		assert_true(column_layout_has(&layout, COLUMN_STATE_FIRST + state_mains[i]));
+	assert_int_equal(layout.places[at + 1].column, COLUMN_STATE_FIRST + STATE_EXEC);
 	assert_int_equal(layout.places[at + STATE_MAIN_COUNT + 2].column, COLUMN_NOW);
 	choice.is_on[COLUMN_STATES] = false;
 	layout = layout_of(&choice, STATE_BY_THREAD, 200);
-	assert_false(column_layout_has(&layout, COLUMN_OF_STATE(STATE_EXEC)));
-	assert_true(column_layout_has(&layout, COLUMN_OF_STATE(STATE_LOCK_FUTEX)));
+	assert_false(column_layout_has(&layout, COLUMN_STATE_FIRST + STATE_EXEC));
+	assert_true(column_layout_has(&layout, COLUMN_STATE_FIRST + STATE_LOCK_FUTEX));
 }
 
 TEST(every_order_has_a_column)
