@@ -40,7 +40,7 @@ struct json_reader {
 	void *entered_target;
 	const struct json_shape *preferred; /* NULL: none */
 	unsigned preferred_depth;           /* of its objects; 0: none was entered yet */
-	/* Of what yajl got so far, if a shape is preferred: */
+	/* Where the bytes passed to yajl so far end, if a shape is preferred: */
 	bool is_in_string, is_escaped;
 	bool is_behind_comma; /* between two members at `preferred_depth` */
 };
@@ -198,7 +198,7 @@ static int on_end(void *context)
 		return 1;
 	}
 	frame = &r->frames[--r->depth];
-	/* What they are in has ended. */
+	/* The container of the preferred objects has ended. */
 	if (r->depth + 1 < r->preferred_depth)
 		r->preferred_depth = 0;
 	err = frame->shape->done ? frame->shape->done(r, frame->target) : NULL;

@@ -40,7 +40,7 @@ struct error *heap_open(struct heap **ret) MUST_CHECK;
 /* Takes NULL. A thread that hangs keeps what it needs, and frees it when it ever ends. */
 void heap_close(struct heap *heap);
 
-/* What the task iterator saw of a process. */
+/* Facts about a process from the task iterator. */
 struct heap_image {
 	uint32_t tgid; /* first: it is searched by */
 	uint32_t euid;

@@ -184,7 +184,8 @@ static bool is_alike_without(const struct heap_walk *walk, const struct heap_gro
 	       map_find(&walk->alike_without, alike_of(group));
 }
 
-/* Of a file that could not be read nothing is known: the other ones are looked into, too. */
+/* If a file could not be read, nothing is remembered: it may use jemalloc, so the other processes
+ * are searched, too. */
 static struct error *remember_alike(struct heap_walk *walk, const struct heap_group *group,
 				    uint64_t refused_before)
 {

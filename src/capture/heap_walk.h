@@ -28,8 +28,8 @@ struct heap_tally {
 	uint64_t walked, detected, ok, failures[PROBE_FAILURE_COUNT];
 };
 
-/* What processes with the same libraries have alike. A library with jemalloc is there from the
- * start of a program, and has some hundred executable pages. */
+/* Processes with the same values have the same libraries: a library with jemalloc is loaded from
+ * the start of a program, and adds some hundred executable pages. */
 struct alike {
 	uint64_t device, inode; /* of the program */
 	uint64_t executable_pages, cgroup, euid;

@@ -40,7 +40,8 @@ static bool copy_window(void *context, struct text window, uint64_t offset)
 	return true;
 }
 
-/* What nothing here asks libdw for, as where variables are: a sixth of the information on libc. */
+/* Sections that ctprof does not use, such as locations of variables: a sixth of the information on
+ * libc. */
 static const char *const unread_sections[] = {
 	".debug_aranges",  ".debug_frame",   ".debug_loc",
 	".debug_loclists", ".debug_macinfo", ".debug_macro"

@@ -48,7 +48,7 @@ struct flame_view {
 	bool no_inlined; /* leave inlined frames out */
 };
 
-/* What nodes show. A profile has few functions and many nodes, which share these. */
+/* The appearance of nodes. A profile has few functions and many nodes, which share these. */
 struct flame_face {
 	const struct name *name;   /* as shown; lives as long as the flame */
 	const struct name *module; /* of the first frame that became it; may be NULL */
@@ -82,9 +82,9 @@ struct flame {
 	struct {
 		ARRAY(struct flame_node);
 	} nodes; /* the first is the root, "all"; parents come before their children */
-	/* Of each node: NULL without a baseline. */
+	/* One for each node; NULL without a baseline. */
 	struct flame_value *baselines;
-	/* Of each node, a value for each class that occurs: time, and in CLASS_EVENT the hits; of
+	/* For each node, a value for each class that occurs: time, and in CLASS_EVENT the hits; of
 	 * the candidate. NULL: one class occurs, and its values are those of the nodes. */
 	struct flame_value *by_class;
 	unsigned class_count;

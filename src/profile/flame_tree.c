@@ -12,7 +12,7 @@ struct forks {
 	ARRAY(uint32_t);
 };
 
-/* Of one parent the last node comes first. */
+/* The children of a node are in reverse order: the last one comes first. */
 static struct error *make_nodes(struct flame_builder *b, struct forks *forks)
 {
 	struct flame *flame = b->flame;

@@ -80,7 +80,7 @@ void snapshot_truncate_threads(struct ctprof_snapshot *s, size_t count)
 		*snapshot_thread(s, --s->threads.count) = (struct ctprof_thread){ 0 };
 }
 
-/* Of a leader 0, for it comes first. */
+/* The sort key within a process: the leader has 0, and comes first. */
 static uint32_t number_of(const struct ctprof_thread *thread)
 {
 	return thread->tid == thread->tgid ? 0 : thread->tid;

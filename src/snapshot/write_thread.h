@@ -59,7 +59,7 @@ struct thread_writer {
 	struct metric_set rows; /* that stand in a file */
 	struct metric_set
 		seldom; /* that stand in a file where they were measured, and nowhere else */
-	/* What was measured of the thread before: the rows, and the end of its text. */
+	/* The measured rows of the previous thread, and the end of its text. */
 	struct bits measured;
 	struct measured_row measured_rows[METRIC_COUNT];
 	size_t row_count;

@@ -5,7 +5,7 @@
 
 enum { AX, CX, DX, BX, SP, BP };
 
-/* What an opcode does. */
+/* The effect of an opcode. */
 enum action {
 	UNUSUAL,
 	NOTHING,       /* to general registers */
@@ -42,7 +42,7 @@ enum action {
 
 enum immediate { NO_IMMEDIATE, BYTE, WORD, FULL /* 8 bytes with REX.W, else 4 */ };
 
-struct form {
+struct opcode_form {
 	uint8_t action, has_modrm, immediate;
 };
 
@@ -69,7 +69,7 @@ struct form {
 	[(at) + 3] = RM(SETS_REG), [(at) + 4] = WITH(NOTHING, BYTE),                       \
 	[(at) + 5] = WITH(NOTHING, WORD)
 
-static const struct form one_byte[256] = {
+static const struct opcode_form one_byte[256] = {
 	ALU(0x00),
 	ALU(0x08),
 	ALU(0x10),
@@ -129,7 +129,7 @@ static const struct form one_byte[256] = {
 };
 
 /* Behind 0f. */
-static const struct form two_bytes[256] = {
+static const struct opcode_form two_bytes[256] = {
 	[0x0b] = PLAIN(END),           /* ud2 */
 	[0x10 ... 0x11] = RM(NOTHING), /* movups */
 	[0x14] = RM(NOTHING),
@@ -150,7 +150,7 @@ static const struct form two_bytes[256] = {
 };
 
 /* Behind 66 0f, f3 0f and f2 0f: of vector registers. */
-static const struct form two_bytes_66[256] = {
+static const struct opcode_form two_bytes_66[256] = {
 	[0x10 ... 0x11] = RM(NOTHING), /* movupd */
 	[0x14] = RM(NOTHING),
 	[0x1f] = RM(PAD_RM),
@@ -170,14 +170,14 @@ static const struct form two_bytes_66[256] = {
 	[0xf8 ... 0xfe] = RM(NOTHING),
 };
 
-static const struct form two_bytes_f3[256] = {
+static const struct opcode_form two_bytes_f3[256] = {
 	[0x10 ... 0x11] = RM(NOTHING), /* movss */
 	[0x2a] = RM(NOTHING),          [0x51] = RM(NOTHING),
 	[0x58 ... 0x5f] = RM(NOTHING), [0x6f] = RM(NOTHING), /* movdqu */
 	[0x7e ... 0x7f] = RM(NOTHING),
 };
 
-static const struct form two_bytes_f2[256] = {
+static const struct opcode_form two_bytes_f2[256] = {
 	[0x10 ... 0x11] = RM(NOTHING), /* movsd */
 	[0x2a] = RM(NOTHING),          [0x51] = RM(NOTHING),
 	[0x58 ... 0x5a] = RM(NOTHING), [0x5c ... 0x5f] = RM(NOTHING),
@@ -186,7 +186,7 @@ static const struct form two_bytes_f2[256] = {
 /* An instruction, taken apart. */
 struct parts {
 	const uint8_t *at, *end;
-	struct form form;
+	struct opcode_form form;
 	uint8_t opcode, prefix; /* 66, f2 or f3, or 0 */
 	uint8_t rex;
 	uint8_t mod, reg, rm; /* with the bits of `rex`; mod 3: rm is a register */
@@ -213,7 +213,7 @@ static bool take(struct parts *parts, size_t size, int32_t *ret)
 
 static bool take_opcode(struct parts *parts)
 {
-	const struct form *forms = one_byte;
+	const struct opcode_form *forms = one_byte;
 
 	if (parts->at < parts->end &&
 	    (*parts->at == 0x66 || *parts->at == 0xf2 || *parts->at == 0xf3))
