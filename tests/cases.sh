@@ -90,7 +90,7 @@ print_details() {
 
 # reason_of DETAILS: why the case failed, in one line: what it printed before its first command that failed.
 reason_of() {
-	awk '/^failed: / && NR > 1 { exit } { reason = $0 } END { print reason }' "$1" | tr '\t' ' ' | cut -c 1-200
+	awk '/^failed: / && reason != "" { exit } NF { reason = $0 } END { print reason }' "$1" | tr -s '\t ' ' ' | cut -c 1-200
 }
 
 # What a folder of tests replaces: is_due NAME FUNCTION [ARGUMENTS...], whether the case is to be run now; has_passed

@@ -20,7 +20,7 @@ function add_detail(line) {
 	sub(/^ +/, "", line)
 	if (line ~ /^failed: / && reason[attempt, name] != "")
 		has_reason[attempt, name] = 1
-	if (!has_reason[attempt, name])
+	if (line != "" && !has_reason[attempt, name])
 		reason[attempt, name] = substr(line, 1, 200)
 }
 
