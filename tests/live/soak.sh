@@ -141,9 +141,19 @@ gives_back() {
 run_case "top: memory follows the threads that are there" needs_bpf alone gives_back top --batch -i 300ms
 run_case "top --engine counters: memory follows the threads that are there" needs_bpf alone \
 	gives_back top --batch -i 300ms --engine counters
-run_case "top: memory stays the same while processes come and go" needs_bpf alone stays_flat top --batch -i 500ms
-run_case "top --record: memory stays the same while processes come and go" needs_bpf alone recording_stays_flat
-run_case "kstats show --interval: memory stays the same while processes come and go" needs_bpf alone \
-	has_own_place kstats_stays_flat
-run_case "offcpu --interval: memory stays the same while processes come and go" needs_profiles alone profile_stays_flat offcpu
-run_case "profile --interval: memory stays the same while processes come and go" needs_profiles alone profile_stays_flat profile
+
+# flat_case WORD: the case of that command.
+flat_case() {
+	case $1 in
+	top) run_case "top: memory stays the same while processes come and go" needs_bpf alone \
+		stays_flat top --batch -i 500ms ;;
+	record) run_case "top --record: memory stays the same while processes come and go" needs_bpf alone recording_stays_flat ;;
+	kstats) run_case "kstats show --interval: memory stays the same while processes come and go" needs_bpf alone \
+		has_own_place kstats_stays_flat ;;
+	*) run_case "$1 --interval: memory stays the same while processes come and go" needs_profiles alone \
+		profile_stays_flat "$1" ;;
+	esac
+}
+
+# Alone but for each other: of processes that come and go there are enough from the first phase on. The longest first.
+at_once flat_case offcpu profile top record kstats
