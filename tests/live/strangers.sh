@@ -275,13 +275,22 @@ run_case "strangers: their link is not followed" needs_root no_strange_link
 run_case "strangers: pipes and devices of our own are written to" needs_root our_own_pipes
 run_case "strangers: their map of names discloses none of our files" needs_bpf tells_no_secret
 run_case "strangers: a forged build-id spoils no other program" needs_bpf no_forged_build_id
-run_case "strangers: memory whose faults hang blocks no command" needs_bpf alone serves_the_others memory
-run_case "strangers: nor without unwind tables" needs_bpf alone serves_the_others memory --unwind fp
-run_case "strangers: a locked memory map blocks no capture" needs_bpf alone serves_the_others maps
-run_case "strangers: an execve that never ends blocks no capture" needs_bpf alone serves_the_others exec
-run_case "strangers: nor does it stop a capture" needs_bpf alone capture_serves_the_others bpf exec
-run_case "strangers: nor one that reads /proc" needs_root alone capture_serves_the_others proc exec
-run_case "strangers: a map that is held does not stop it" needs_root alone capture_serves_the_others proc maps
+
+# hanging_case WORD: the case of one that hangs whoever looks at it. Two at a time, for they mostly wait until a command
+# gives up; then each command has two such processes to look at.
+hanging_case() {
+	case $1 in
+	memory) run_case "strangers: memory whose faults hang blocks no command" needs_bpf alone serves_the_others memory ;;
+	pointers) run_case "strangers: nor without unwind tables" needs_bpf alone serves_the_others memory --unwind fp ;;
+	maps) run_case "strangers: a locked memory map blocks no capture" needs_bpf alone serves_the_others maps ;;
+	exec) run_case "strangers: an execve that never ends blocks no capture" needs_bpf alone serves_the_others exec ;;
+	bpf) run_case "strangers: nor does it stop a capture" needs_bpf alone capture_serves_the_others bpf exec ;;
+	proc) run_case "strangers: nor one that reads /proc" needs_root alone capture_serves_the_others proc exec ;;
+	held) run_case "strangers: a map that is held does not stop it" needs_root alone capture_serves_the_others proc maps ;;
+	esac
+}
+
+at_once hanging_case bpf proc held exec maps memory pointers
 run_case "strangers: leases on metrics block no command" needs_root alone leased_metrics
 run_case "strangers: leases on maps of names block no command" needs_bpf alone leased_map
 run_case "strangers: leases on inputs block no command" needs_root alone leased_inputs
