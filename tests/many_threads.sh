@@ -47,7 +47,7 @@ capture_has_all() {
 	nothing_is_omitted "$scratch/many.said"
 	equal "threads of a capture" "$("$ctprof" show "$scratch/many.zst" --group-by pcomm --match sleepers \
 		--sections primary --metrics thread_count --format csv | tail -n 1)" \
-		"primary,sleepers,thread_count,count,$many,$many,$many"
+		"primary,sleepers,thread_count,count,$many,$many,$many,"
 	rm -f "$scratch/many.zst"
 }
 
