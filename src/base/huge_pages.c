@@ -61,9 +61,21 @@ static bool are_some_free(void)
 	return some_are_free;
 }
 
+/* More of them in a process are not worth it: those that a host has not backed yet, as after free
+ * page reporting of a virtual machine, cost more than pages that were used before. */
+#define HUGE_MOST 16
+
+static bool is_worth_it(void)
+{
+	static unsigned mapped;
+
+	return __atomic_load_n(&mapped, __ATOMIC_RELAXED) < HUGE_MOST && are_some_free() &&
+	       __atomic_fetch_add(&mapped, 1, __ATOMIC_RELAXED) < HUGE_MOST;
+}
+
 void *huge_page_map(void)
 {
-	const bool is_huge = are_some_free();
+	const bool is_huge = is_worth_it();
 	void *memory = mmap(NULL, HUGE_PAGE_BYTES, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | (is_huge ? 0 : MAP_POPULATE), -1, 0);
 

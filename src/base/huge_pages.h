@@ -2,7 +2,7 @@
 /*
  * Huge pages for memory that is filled at once. A fault for each small page takes longer than to
  * fill it, but on a host whose memory is in pieces the kernel may stop for milliseconds to gather a
- * huge one, so they are asked for only where some are free.
+ * huge one, so they are asked for only where some are free, and for the first 32 MiB of a process.
  */
 #ifndef BASE_HUGE_PAGES_H
 #define BASE_HUGE_PAGES_H
