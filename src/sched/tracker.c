@@ -101,7 +101,7 @@ struct error *tracker_start(struct tracker *tracker, const struct tracker_progra
 
 /* The share of a CPU that scans may take: memory may stay short, and threads may come all the time.
  */
-#define SCAN_SHARE 100
+#define SCAN_SHARE 33
 
 void tracker_scan_again(struct tracker *tracker)
 {

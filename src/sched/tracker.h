@@ -60,8 +60,8 @@ struct tracker_program {
 struct error *tracker_start(struct tracker *tracker, const struct tracker_program *programs,
 			    size_t count) MUST_CHECK;
 
-/* Run the iterator again if tasks lack storage that only it can create. It gets one hundredth of a
- * CPU. */
+/* Run the iterator again if tasks lack storage that only it can create. It gets three hundredths of
+ * a CPU. */
 void tracker_scan_again(struct tracker *tracker);
 
 /* Double the room when half of it is used, up to `chunks_most` chunks. */
