@@ -37,6 +37,10 @@ struct error *bpf_programs_attach(struct bpf_program *program, struct bpf_link *
 /* Runs an iterator's program for everything that there is. */
 struct error *bpf_programs_iterate(const struct bpf_link *link) MUST_CHECK;
 
+/* The same for tasks that got no storage when they were seen (`*unplaced` is not 0, and is set to
+ * 0): once a second at most, for memory may stay short. `*last` is when it ran last. */
+void bpf_programs_iterate_again(const struct bpf_link *link, uint32_t *unplaced, uint64_t *last);
+
 /* The runs and nanoseconds of all programs of the object, as far as the kernel counts them
  * (BPF_ENABLE_STATS). */
 void bpf_programs_cost(const struct bpf_object *object, uint64_t *ret_runs, uint64_t *ret_ns);

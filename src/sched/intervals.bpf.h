@@ -16,7 +16,7 @@
 
 /* --- the stacks of a thread that is about to leave its CPU --- */
 
-/* The last stacks of a thread, to recognise them. */
+/* The last stacks of a thread, to recognise them. It is created where task_ctx is. */
 struct stack_ctx {
 	__u32 epoch; /* of the stacks below */
 	struct last_stack user_stack;
@@ -31,41 +31,20 @@ struct {
 	__type(value, struct stack_ctx);
 } stack_ctxs SEC(".maps");
 
-/*
- * Creating this storage takes 6 us, most of what a fork costs, and 2 KiB of memory, and many
- * threads end or sleep for good before they have used it. So only threads that have left their CPU
- * that often get it, from the iterator, which runs when one of them asks (track.bpf.h says why a
- * switch cannot create it). Until then each stack is walked.
- */
-#define STACKS_AFTER 16
-
-static __always_inline bool deserves_stack_ctx(const struct profile_record *t)
+/* For programs that may create storage (track.bpf.h). Without it, stacks are walked each time. */
+static __always_inline void create_stack_ctx(struct task_struct *task)
 {
-	return t->task.flags & RECORD_WANTED && t->counts[CLASS_ON_CPU] >= STACKS_AFTER;
-}
-
-/* For the iterator. */
-static __always_inline void create_stack_ctx(struct task_struct *task,
-					     const struct profile_record *t)
-{
-	if (config.wants_off_cpu && !config.only_times && deserves_stack_ctx(t))
+	if (config.wants_off_cpu && !config.only_times)
 		bpf_task_storage_get(&stack_ctxs, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
-/* Without the stacks of another epoch: its pool may have been emptied. NULL: there is none (yet).
- */
-static __always_inline struct stack_ctx *stack_ctx_of(struct task_struct *task,
-						      const struct profile_record *t)
+/* Without the stacks of another epoch: its pool may have been emptied. NULL: there is none. */
+static __always_inline struct stack_ctx *stack_ctx_of(struct task_struct *task)
 {
 	struct stack_ctx *stacks = bpf_task_storage_get(&stack_ctxs, task, 0, 0);
 	const __u32 epoch = stack_epoch();
 
-	if (!stacks) {
-		if (deserves_stack_ctx(t) && !track.wants_scan)
-			track.wants_scan = 1;
-		return 0;
-	}
-	if (stacks->epoch == epoch)
+	if (!stacks || stacks->epoch == epoch)
 		return stacks;
 	stacks->epoch = epoch;
 	stacks->user_stack.number = 0;
@@ -153,7 +132,7 @@ static __always_inline void take_stacks(void *ctx, struct task_struct *prev, boo
 					struct profile_record *t, struct profile_counts *counts)
 {
 	struct scratch *scratch = scratch_of(SCRATCH_SWITCH);
-	struct stack_ctx *stacks = stack_ctx_of(prev, t);
+	struct stack_ctx *stacks = stack_ctx_of(prev);
 	struct user_registers regs = { 0 };
 
 	if (!scratch)

@@ -52,7 +52,6 @@ int on_switched(__u64 *ctx)
 	struct scratch *scratch = scratch_of(SCRATCH_LATE);
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct user_registers regs = { 0 };
-	struct profile_record *t;
 	struct stack_ctx *stacks;
 	__u32 own;
 
@@ -60,8 +59,7 @@ int on_switched(__u64 *ctx)
 		return 0;
 	p->is_there = 0;
 	if (record_number(task) == p->key.thread) {
-		t = record_at(p->key.thread);
-		stacks = t ? stack_ctx_of(task, t) : 0;
+		stacks = stack_ctx_of(task);
 		if (config.kernel_depth)
 			p->key.kernel_stack = number_walk(
 				scratch, walk_here(ctx, scratch, SITE_LATE, &own), counts);
@@ -110,6 +108,7 @@ int on_new_task(__u64 *ctx)
 	/* The iterator may not have seen the parent yet. */
 	parent = create_ctx(maker);
 	tctx = create_ctx(task);
+	create_stack_ctx(task);
 	inherit_mappings(tgid_of(maker), tgid_of(task));
 	if (config.only_targets)
 		kind = child_kind(maker, parent ? &parent->match : &unknown);
@@ -142,6 +141,7 @@ int on_exec(__u64 *ctx)
 	struct task_ctx *tctx = create_ctx(task);
 	struct profile_record *t;
 
+	create_stack_ctx(task);
 	forget_mappings(tgid_of(task));
 	if (!tctx)
 		lose_if_wanted(task, TARGET_UNKNOWN, true);
@@ -251,18 +251,15 @@ static __always_inline void first_stack(struct task_struct *task, struct profile
 		left_user_space(t, &regs);
 }
 
-/* Look at a task that has a record: create its memory of stacks, and take the stacks of a wait in
- * progress that has none. */
+/* Take the stacks of waits in progress, when a reading asks for them. */
 static __always_inline void look_again(struct task_struct *task, struct task_ctx *tctx)
 {
 	struct profile_record *t =
 		tctx->phase == TRACK_YES && tctx->number ? record_at(tctx->number) : 0;
 
 	/* The record of a zombie may belong to another thread by now. */
-	if (!t || t->task.tid != tid_of(task))
-		return;
-	create_stack_ctx(task, t);
-	if (t->is_kept && t->task.state != CLASS_ON_CPU && !t->kernel_stack && !is_on_cpu(task))
+	if (t && t->task.tid == tid_of(task) && t->is_kept && t->task.state != CLASS_ON_CPU &&
+	    !t->kernel_stack && !is_on_cpu(task))
 		first_stack(task, t);
 }
 
@@ -341,7 +338,7 @@ static __always_inline void publish(struct task_struct *task, struct task_ctx *t
 
 /*
  * Visits each thread after the other programs are attached: records its state and its stack. Runs
- * again if waits in progress lack stacks, or threads storage.
+ * again if waits in progress lack stacks, and if task storage was short.
  *
  * The other programs may see the thread at the same time; the first to claim it describes it. A
  * switch before the claim is visible to is_running() by the time the record is made; a switch after
@@ -359,6 +356,7 @@ int scan_task(struct bpf_iter__task *ctx)
 	if (!task || !task->pid)
 		return 0;
 	tctx = create_ctx(task);
+	create_stack_ctx(task);
 	if (!tctx) {
 		lose_if_wanted(task, TARGET_UNKNOWN, !track.has_scanned);
 		return 0;

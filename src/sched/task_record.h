@@ -36,7 +36,7 @@ struct track_config {
 struct track_state {
 	__u32 next, room;    /* numbers that were never used begin at `next`, and end at `room` */
 	__u32 pid_level;     /* of our PID namespace; 0: the first one */
-	__u32 wants_scan;    /* a task lacks storage that the iterator can create */
+	__u32 unplaced;      /* a task got no storage since user space set this to 0 */
 	__u64 pid_namespace; /* its address in the kernel */
 	/* A ring: user space adds at the tail, programs take from the head. */
 	__u32 free_head, free_tail;

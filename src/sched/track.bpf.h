@@ -92,7 +92,7 @@ static __always_inline struct task_ctx *create_ctx(struct task_struct *task)
  * tracked. It is counted once, not for each attempt. */
 static __always_inline void lose_storage(bool is_counted)
 {
-	track.wants_scan = 1;
+	track.unplaced = 1;
 	if (is_counted)
 		__sync_fetch_and_add(&track.lost, 1);
 }

@@ -4,7 +4,6 @@
 #include <bpf/libbpf.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "bpf/programs.h"
 #include "os/tasks.h"
 
@@ -99,20 +98,11 @@ struct error *tracker_start(struct tracker *tracker, const struct tracker_progra
 	return err;
 }
 
-/* The share of a CPU that scans may take: memory may stay short, and threads may come all the time.
- */
-#define SCAN_SHARE 33
-
 void tracker_scan_again(struct tracker *tracker)
 {
-	const uint64_t began = clock_ns(CLOCK_MONOTONIC);
-
-	if (!tracker->scan || !tracker->state->wants_scan || began < tracker->scan_due_ns)
-		return;
-	tracker->state->wants_scan = 0;
-	/* A task that gets no storage now either was counted when it was lost. */
-	error_destroy(bpf_programs_iterate(tracker->scan));
-	tracker->scan_due_ns = began + SCAN_SHARE * (clock_ns(CLOCK_MONOTONIC) - began);
+	if (tracker->scan)
+		bpf_programs_iterate_again(tracker->scan, &tracker->state->unplaced,
+					   &tracker->scanned_ns);
 }
 
 /* --- records --- */

@@ -33,7 +33,7 @@ struct tracker {
 	struct memory_chunks records; /* likewise */
 	uint64_t most;                /* records */
 	const struct bpf_link *scan;  /* of the task iterator; NULL before the start */
-	uint64_t scan_due_ns;         /* not before, it runs again */
+	uint64_t scanned_ns;          /* when tasks without storage were looked for last */
 };
 
 /* Configure the programs for the kernel with this BTF; NULL: it has none. */
@@ -60,8 +60,7 @@ struct tracker_program {
 struct error *tracker_start(struct tracker *tracker, const struct tracker_program *programs,
 			    size_t count) MUST_CHECK;
 
-/* Run the iterator again if tasks lack storage that only it can create. It gets three hundredths of
- * a CPU. */
+/* Run the iterator again if tasks got no storage; at most once a second. */
 void tracker_scan_again(struct tracker *tracker);
 
 /* Double the room when half of it is used, up to `chunks_most` chunks. */
