@@ -17,8 +17,8 @@ look() {
 	seen=$(now)
 }
 
-# has_passed METRIC ACTOR: since a moment between $begun and $waiting. Two clocks go by the same counter.
-has_passed() {
+# has_gone_by METRIC ACTOR: since a moment between $begun and $waiting. Two clocks go by the same counter.
+has_gone_by() {
 	within "$1" "$(value before "$2" "$1")" $((looked - waiting - 3000000)) $((seen - begun + 3000000)) \
 		"the clock says"
 }
@@ -54,7 +54,7 @@ sleep_is_seen() {
 	tell sleeper burn 5
 	settle "${tid[sleeper]}"
 	it_waits
-	has_passed sleep_in_progress_ns sleeper
+	has_gone_by sleep_in_progress_ns sleeper
 	nothing_of sleeper wait_in_progress_ns wait_sum_in_progress_ns block_in_progress_ns \
 		iowait_in_progress_ns blkio_in_progress_ns
 	tell sleeper burn 5
@@ -67,7 +67,7 @@ block_is_seen() {
 	order parent vfork 2500000
 	await D "${tid[parent]}"
 	it_waits
-	has_passed block_in_progress_ns parent
+	has_gone_by block_in_progress_ns parent
 	nothing_of parent sleep_in_progress_ns wait_in_progress_ns wait_sum_in_progress_ns \
 		iowait_in_progress_ns blkio_in_progress_ns
 	hear parent
@@ -82,9 +82,9 @@ io_is_seen() {
 	order reader read /dev/vda 1 262144
 	await D "${tid[reader]}"
 	it_waits
-	has_passed iowait_in_progress_ns reader
-	has_passed block_in_progress_ns reader
-	has_passed blkio_in_progress_ns reader
+	has_gone_by iowait_in_progress_ns reader
+	has_gone_by block_in_progress_ns reader
+	has_gone_by blkio_in_progress_ns reader
 	nothing_of reader sleep_in_progress_ns wait_in_progress_ns
 	hear reader
 	is_booked iowait_sum reader iowait_in_progress_ns
@@ -155,8 +155,8 @@ wait_is_seen() {
 	order rival spin 100000
 	tell hog policy 1 0 20 0
 	starve
-	has_passed wait_in_progress_ns rival
-	has_passed wait_sum_in_progress_ns rival
+	has_gone_by wait_in_progress_ns rival
+	has_gone_by wait_sum_in_progress_ns rival
 	nothing_of rival sleep_in_progress_ns block_in_progress_ns
 	catch after
 	moved wait_time_ns rival "$(value before rival wait_in_progress_ns)" $(($(now) - begun)) \
