@@ -69,12 +69,14 @@ static bool prepare_copy(char *copy, size_t size)
 {
 	struct image image = image_of((struct text){ copy, size });
 	struct elf elf;
-	/* libelf would also take sections that are counted in another place: up to 2^64 of them. */
-	bool bounded =
-		elf_open(&image, &elf) && elf.section_count && dwarf_sections_are_bounded(&elf);
+	bool bounded;
 
-	if (bounded)
+	if (elf_open(&image, &elf))
 		hide_unread_sections(copy, &elf);
+	elf_close(&elf);
+	/* Only now: the table of sections may lie in the header, or in what it describes. libelf
+	 * would also take sections that are counted in another place: up to 2^64 of them. */
+	bounded = elf_open(&image, &elf) && elf.section_count && dwarf_sections_are_bounded(&elf);
 	elf_close(&elf);
 	return bounded;
 }
