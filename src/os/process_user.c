@@ -46,7 +46,7 @@ static void read_ranges(void)
 	file_buffer_deinit(&passwd);
 }
 
-static uint32_t read_user(uint32_t pid)
+uint32_t process_user(uint32_t pid)
 {
 	_cleanup_close_ int dir = -1;
 	char path[32];
@@ -63,34 +63,35 @@ static uint32_t read_user(uint32_t pid)
 	return subuid_owner(&ranges, user);
 }
 
-/* Callers ask several times about each file that a process has mapped. A number of a process is not
- * used again within this time. */
-#define KNOWN_NS (NS_PER_S / 1000)
+bool process_user_is_stranger(uint32_t user)
+{
+	return user != 0 && user != getuid();
+}
 
-uint32_t process_user(uint32_t pid)
+/* Callers ask several times about each file that a process has mapped. */
+#define RECENT_NS (NS_PER_S / 1000)
+
+/* The user as of the last millisecond: who is charged, but not who is trusted, for a process may
+ * have become another user's since. */
+static uint32_t recent_user(uint32_t pid)
 {
 	static _Thread_local struct {
 		uint64_t read_ns;
 		uint32_t pid, user;
-	} last;
+	} last = { .user = UINT32_MAX };
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-	if (last.pid != pid || now - last.read_ns > KNOWN_NS || last.user == UINT32_MAX) {
-		last.user = read_user(pid);
+	if (last.pid != pid || now - last.read_ns > RECENT_NS || last.user == UINT32_MAX) {
+		last.user = process_user(pid);
 		last.pid = pid;
 		last.read_ns = now;
 	}
 	return last.user;
 }
 
-bool process_user_is_stranger(uint32_t user)
-{
-	return user != 0 && user != getuid();
-}
-
 uint32_t process_user_limited(uint32_t pid)
 {
-	const uint32_t user = process_user(pid);
+	const uint32_t user = recent_user(pid);
 
 	return process_user_is_stranger(user) ? user : 0;
 }
