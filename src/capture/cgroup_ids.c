@@ -79,7 +79,7 @@ const struct name *cgroup_ids_path(struct capture *c, uint64_t id, uint32_t tid)
 	const struct name *path;
 	uint32_t number;
 
-	if (ids->last < ids->known.count && ids->last_id == id &&
+	if (id && ids->last < ids->known.count && ids->last_id == id &&
 	    ids->known.items[ids->last].taken == c->capturer->taken)
 		return ids->known.items[ids->last].name;
 	number = word_map_find(&ids->numbers, (struct words){ { id } });

@@ -69,27 +69,34 @@ static void write_part(const struct packing *packing, size_t index, struct threa
 		snapshot_write_behind(w, s);
 }
 
-static struct error *pack_parts(struct packing *packing)
+static struct error *pack_parts(struct packing *packing, bool is_helper)
 {
 	struct thread_writer threads;
 	struct json_writer w = { 0 };
 	struct zstream_writer zstd;
 	struct error *err = zstream_writer_init(&zstd, append, NULL);
+	bool is_ready;
 	size_t i;
 
 	thread_writer_init(&threads);
 	if (!err)
 		err = json_writer_init_room(&w, PART_ROOM, zstream_write_frame, &zstd);
+	is_ready = !err;
 	while (!err && !atomic_load(&packing->failed) &&
 	       (i = atomic_fetch_add(&packing->next, 1)) < packing->count) {
 		zstd.context = &packing->parts[i];
 		write_part(packing, i, &threads, &w);
 		err = json_writer_finish(&w);
 	}
-	if (err)
-		atomic_store(&packing->failed, true);
 	json_writer_deinit(&w);
 	zstream_writer_deinit(&zstd);
+	/* A helper without memory has taken no part: the others write all of them. */
+	if (!is_ready && is_helper) {
+		error_destroy(err);
+		return NULL;
+	}
+	if (err)
+		atomic_store(&packing->failed, true);
 	return err;
 }
 
@@ -97,7 +104,7 @@ static void *pack(void *argument)
 {
 	struct packer *packer = argument;
 
-	packer->error = pack_parts(packer->packing);
+	packer->error = pack_parts(packer->packing, true);
 	return NULL;
 }
 
@@ -117,7 +124,7 @@ static struct error *pack_all(struct packing *packing)
 		if (pthread_create(&packers[started].thread, NULL, pack, &packers[started]))
 			break;
 	}
-	err = pack_parts(packing);
+	err = pack_parts(packing, false);
 	while (started--) {
 		pthread_join(packers[started].thread, NULL);
 		if (err)
