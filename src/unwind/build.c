@@ -283,11 +283,15 @@ static bool add_gap(struct builder *b, uint64_t to)
 
 /* Between functions a byte of code is looked at, which is in no cache. */
 #define FUNCTIONS_AHEAD 8
+#define SEGMENTS_USUAL  16
 
 static void fetch_code_before(const struct builder *b, const struct description *d)
 {
 	uint64_t offset;
 
+	/* A search of all segments for each function is only worth it in usual files. */
+	if (b->elf->segment_count > SEGMENTS_USUAL)
+		return;
 	if (elf_code_offset(b->elf, d->start - 1, &offset) && offset < b->elf->image->size)
 		__builtin_prefetch(b->elf->image->bytes + offset);
 }

@@ -76,6 +76,9 @@ static struct code_range clip_to_sections(const struct code_range *range, const 
 	return clipped.start < clipped.end ? clipped : *range;
 }
 
+/* A search of all sections for each range is only worth it in usual files. */
+#define RANGES_USUAL 16
+
 bool code_init_instructions(struct code *instructions, const struct code *code,
 			    const struct elf *elf)
 {
@@ -84,7 +87,9 @@ bool code_init_instructions(struct code *instructions, const struct code *code,
 	if (!instructions->ranges)
 		return false;
 	for (size_t i = 0; i < code->count; i++)
-		instructions->ranges[i] = clip_to_sections(&code->ranges[i], elf);
+		instructions->ranges[i] = code->count > RANGES_USUAL
+						  ? code->ranges[i]
+						  : clip_to_sections(&code->ranges[i], elf);
 	return true;
 }
 
