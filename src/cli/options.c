@@ -292,6 +292,7 @@ struct words_found {
 	char **items;
 	int count;
 	const struct option_row *option; /* the last one */
+	bool has_end;                    /* "--" stands behind the options */
 };
 
 static struct error *take_word(struct words_found *words, char *word, void *arguments)
@@ -309,7 +310,7 @@ static struct error *take_word(struct words_found *words, char *word, void *argu
 /* Options stand before the operands from now on. */
 static int move_operands(struct words_found *words, int argc, char **argv)
 {
-	bool dashes = optind < argc && !words->count;
+	bool dashes = words->has_end && !words->count;
 	int first;
 
 	for (int i = optind; i < argc; i++)
@@ -332,7 +333,7 @@ static struct error *parse_all(const struct command *command, int argc, char **a
 		calloc(command->option_count + array_length(aliases) + 2, sizeof(*options));
 	_cleanup_free_ char *letters = calloc(2 * command->option_count + 4, 1);
 	struct error *err = NULL;
-	int found;
+	int found, behind = 1;
 
 	if (!options || !letters)
 		return &error_no_memory;
@@ -349,7 +350,10 @@ static struct error *parse_all(const struct command *command, int argc, char **a
 			return NULL;
 		err = found == 1 ? take_word(words, optarg, arguments)
 				 : take_option(command, found, argv, arguments, &words->option);
+		behind = optind;
 	}
+	/* Only "--" is passed over without being reported. */
+	words->has_end = optind > behind;
 	return err;
 }
 
