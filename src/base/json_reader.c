@@ -388,7 +388,7 @@ static bool cut_number(struct text *bytes, uint64_t *ret)
 
 	while (at < end && is_space(*at))
 		at++;
-	/* Numbers that may be too large for 64 bits go the other way. */
+	/* yajl reads numbers that may exceed 64 bits. */
 	for (first = at; at < end && at - first < 19 && *at >= '0' && *at <= '9'; at++)
 		number = number * 10 + (uint64_t)(*at - '0');
 	if (at == first || at == end || *at != ',' || (*first == '0' && at - first > 1))
@@ -399,7 +399,8 @@ static bool cut_number(struct text *bytes, uint64_t *ret)
 	return true;
 }
 
-/* As many as are next to each other; yajl, which waits for an element, does not miss them. */
+/* Take all integers that follow each other. yajl waits for an element before and after them, so it
+ * need not see them. */
 static struct error *take_runs(struct json_reader *r, const struct json_frame *frame,
 			       struct text *bytes, bool *ret_any)
 {
@@ -422,8 +423,8 @@ static struct error *take_runs(struct json_reader *r, const struct json_frame *f
 	return err;
 }
 
-/* Give yajl one element and the comma behind it, so that it waits for the next one. False: it does
- * not, or the end of the element is not there. */
+/* Give yajl one element and the comma behind it. *ret_waits: yajl waits for the next element now.
+ * It does not if the end of the element has not arrived. */
 static struct error *feed_element(struct json_reader *r, struct text *bytes, bool *ret_waits)
 {
 	const char *comma = memchr(bytes->bytes, ',',
@@ -432,7 +433,7 @@ static struct error *feed_element(struct json_reader *r, struct text *bytes, boo
 	struct error *err;
 
 	*ret_waits = false;
-	/* The comma is none if it is in a string. */
+	/* The comma may be part of a string. */
 	if (!comma || memchr(element.bytes, '"', element.length))
 		return NULL;
 	bytes->bytes += element.length;
@@ -459,8 +460,8 @@ static struct error *feed_runs(struct json_reader *r, struct text *bytes)
 
 /* --- members of the preferred shape --- */
 
-/* Follow the bytes that yajl gets, up to the next comma between two members at `preferred_depth`:
- * how many they are. Others may lie in between. */
+/* Track the strings and nesting of the bytes that yajl gets next: all up to and including the first
+ * comma between two members at `preferred_depth`. Returns how many they are. */
 static size_t follow_piece(struct json_reader *r, struct text bytes)
 {
 	unsigned depth = r->depth + r->skipped;
@@ -499,7 +500,7 @@ static struct json_frame *frame_of_members(struct json_reader *r)
 		       : NULL;
 }
 
-/* Longer ones may be left to yajl. */
+/* yajl reads longer ones. */
 #define NAME_MAX_BYTES  64
 #define VALUE_MAX_BYTES 256
 
@@ -585,9 +586,8 @@ static const char *cut_name(struct json_frame *frame, const char *at, const char
 	return *ret ? at + 1 : NULL;
 }
 
-/* Take members as long as they are whole, with the comma behind them, and of the usual form. yajl,
- * which waits for a name before and after, does not miss them; and all else, and what is refused,
- * is its business. */
+/* Take members up to the first that is cut off, unusual or duplicate. yajl waits for a name before
+ * and after each of them, so it need not see them; it gets the rest, and reports all errors. */
 static struct error *take_members(struct json_reader *r, struct json_frame *frame,
 				  struct text *bytes)
 {

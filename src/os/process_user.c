@@ -71,8 +71,8 @@ bool process_user_is_stranger(uint32_t user)
 /* Callers ask several times about each file that a process has mapped. */
 #define RECENT_NS (NS_PER_S / 1000)
 
-/* The user as of the last millisecond: who is charged, but not who is trusted, for a process may
- * have become another user's since. */
+/* The user, at most a millisecond old. Sufficient to charge time and memory; not to trust a file,
+ * since the process may have changed its user since. */
 static uint32_t recent_user(uint32_t pid)
 {
 	static _Thread_local struct {

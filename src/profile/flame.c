@@ -466,7 +466,7 @@ static struct error *walk_lines(const struct flame *flame, const struct flame_no
 			shared = node->depth;
 		}
 		if (node->next != NODE_NONE) {
-			/* It is far away, as are the first of those that it called. */
+			/* Neither it nor its first children are in a cache. */
 			__builtin_prefetch(&nodes[node->next]);
 			__builtin_prefetch((const char *)&nodes[node->next] + 64);
 			__builtin_prefetch((const char *)&nodes[node->next] + 128);

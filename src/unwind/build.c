@@ -281,7 +281,7 @@ static bool add_gap(struct builder *b, uint64_t to)
 	return true;
 }
 
-/* Between functions a byte of code is looked at, which is in no cache. */
+/* Building reads one byte of code between functions; prefetch it, since no cache has it. */
 #define FUNCTIONS_AHEAD 8
 #define SEGMENTS_USUAL  16
 

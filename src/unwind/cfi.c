@@ -580,7 +580,7 @@ static bool do_all(struct cfi_run *run)
 static void track(struct cfi_program *program)
 {
 	const struct cfi_machine *machine = program->machine;
-	/* Of two that are one register the first counts. */
+	/* If two roles share a register, the first one in this list is tracked. */
 	const uint64_t registers[CFI_TRACKED] = {
 		[CFI_RA] = program->ra,
 		[CFI_BP] = machine->bp,

@@ -36,7 +36,7 @@ static bool is_of_switches(const char *name)
 	return strstr(name, "switch");
 }
 
-/* Of the programs loaded after `id`, has one at switches run? */
+/* Has any program at context switches that was loaded after `id` run? */
 static bool has_run(uint32_t id)
 {
 	while (bpf_prog_get_next_id(id, &id) == 0) {

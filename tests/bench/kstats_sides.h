@@ -18,9 +18,9 @@ struct bench_histogram {
 	struct kstats_slot slots[BUCKET_SLOTS(BUCKET_FRAC_BITS_MAX)] __attribute__((aligned(16)));
 };
 
-/* Of the thread that calls it; made by each before it records. */
+/* The histogram of the calling thread, which each thread creates before it records. */
 extern __thread struct bench_histogram *bench_mine;
-/* Of each CPU; all that a record reads of it before the slot is in one cache line. */
+/* A histogram for each CPU. Recording reads one cache line of this before it writes the slot. */
 struct bench_by_cpu {
 	ptrdiff_t rseq_offset; /* where the number of the CPU is, from the thread pointer */
 	char *histograms;

@@ -108,7 +108,7 @@ static struct error *keep(void *context, const void *bytes, size_t length)
 	return NULL;
 }
 
-/* What is compressed is in memory before the time begins, and what comes out is dropped. */
+/* The input is in memory before the clock starts, and the output is discarded. */
 static struct cost compress_alone(const struct ctprof_snapshot *snapshot)
 {
 	struct zstream_writer zstd;

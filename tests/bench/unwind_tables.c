@@ -27,7 +27,7 @@ static double now(void)
 {
 	struct timespec time;
 
-	/* Of this thread: others may want the CPU. */
+	/* CPU time, so that other programs on a busy host do not count. */
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }

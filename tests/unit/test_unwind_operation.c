@@ -20,7 +20,7 @@ static bool is_same(const struct operation *a, const struct operation *b)
 	       a->sets_bx == b->sets_bx;
 }
 
-/* What is usual must be what capstone says. Returns the length. */
+/* Compare our decoder with capstone for instructions that it knows. Returns the length. */
 static unsigned compare(struct decoder *decoder, const uint8_t *bytes, size_t size,
 			struct counts *counts)
 {

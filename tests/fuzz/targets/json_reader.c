@@ -16,7 +16,7 @@ static void add_value(uint64_t *sum, struct text key, enum json_type type, struc
 		*sum = *sum * 31 + (unsigned char)text.bytes[i];
 }
 
-/* Of a run as of its elements. */
+/* Record a run as if each of its elements had come alone. */
 static struct error *take_run(struct json_reader *r, void *target, const uint64_t *numbers,
 			      size_t count)
 {
@@ -108,8 +108,8 @@ static struct error *take_member(struct json_reader *r, void *target,
 		       : NULL;
 }
 
-/* What arrived, and the error and its place, if it is no error of syntax: libyajl's depend on how
- * its bytes were cut. */
+/* Hash the members that arrive, and the error with its offset. Syntax errors are left out, since
+ * those of libyajl depend on where its input was cut. */
 static bool read_members(struct text bytes, size_t piece, bool prefers, uint64_t *sum)
 {
 	struct json_reader *r = NULL;
