@@ -82,15 +82,25 @@ timed_floor() {
 	wants "$1" "$2" && "$programs/timed" "$@" >> "$samples" 2> /dev/null
 }
 
-# start_threads PROCESSES THREADS: leaves the process that holds them in $sleepers.
-start_threads() {
+# start_program PROGRAM ARGUMENT...: start a program of the bench, and wait until it prints a line, into $work/ready, or
+# ends. Its number is in $started.
+start_program() {
+	local program=$1
+
+	shift
 	: > "$work/ready"
-	make_room $(($1 * $2))
-	"$programs/many_threads" "$1" "$2" > "$work/ready" 2> "$work/errors" &
-	sleepers=$!
-	while kill -0 $sleepers 2> /dev/null && [ ! -s "$work/ready" ]; do
+	"$programs/$program" "$@" > "$work/ready" 2> "$work/errors" &
+	started=$!
+	while kill -0 $started 2> /dev/null && [ ! -s "$work/ready" ]; do
 		sleep 0.05
 	done
+}
+
+# start_threads PROCESSES THREADS: leaves the process that holds them in $sleepers.
+start_threads() {
+	make_room $(($1 * $2))
+	start_program many_threads "$1" "$2"
+	sleepers=$started
 	[ -s "$work/ready" ] && return
 	give_back
 	could_not "$1 processes of $2 threads: $(sort "$work/errors" | uniq -c | head -n 1)"

@@ -10,12 +10,8 @@ stack_seconds=4
 take_stacks() {
 	local busy recorder processes
 
-	: > "$work/ready"
-	"$programs/many_stacks" 200 > "$work/ready" &
-	busy=$!
-	while kill -0 $busy 2> /dev/null && [ ! -s "$work/ready" ]; do
-		sleep 0.05
-	done
+	start_program many_stacks 200
+	busy=$started
 	processes=$(pgrep -d, -P $busy)
 	perf record -q -e cpu-clock -F $stack_hertz -g -p "$processes" -o "$work/stacks.data" \
 		-- sleep $stack_seconds > /dev/null 2>&1 &

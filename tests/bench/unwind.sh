@@ -7,13 +7,9 @@
 
 # start_deep PROGRAM: its processes are in $pids.
 start_deep() {
-	: > "$work/deep"
-	"$programs/$1" 19 > "$work/deep" &
-	deep=$!
-	while kill -0 $deep 2> /dev/null && [ ! -s "$work/deep" ]; do
-		sleep 0.05
-	done
-	pids=$(< "$work/deep")
+	start_program "$1" 19
+	deep=$started
+	pids=$(< "$work/ready")
 }
 
 measure_walks() {
