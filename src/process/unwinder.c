@@ -256,6 +256,7 @@ void unwinder_build(struct unwinder *unwinder, struct unwinding *process,
 
 			unwinder->has_changes = true;
 			unwinder->no_room += !publish(&unwinder->published, process->pid, &made);
+			process->published_ns = clock_ns(CLOCK_MONOTONIC);
 		}
 	} else {
 		unpublish(&unwinder->published, process->pid);
@@ -490,6 +491,13 @@ bool unwinder_process(const struct unwinder *unwinder, uint32_t pid, struct unwi
 		return false;
 	*ret = published_of(process);
 	return true;
+}
+
+uint64_t unwinder_published_ns(const struct unwinder *unwinder, uint32_t pid)
+{
+	const struct unwinding *process = find_process(unwinder, pid);
+
+	return process ? process->published_ns : 0;
 }
 
 struct unwinder_use unwinder_use(const struct unwinder *unwinder)

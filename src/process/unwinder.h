@@ -71,6 +71,9 @@ const struct unwind_store *unwinder_store(const struct unwinder *unwinder);
 /* The published entry of a process. False: there is none. */
 bool unwinder_process(const struct unwinder *unwinder, uint32_t pid, struct unwind_process *ret);
 
+/* When it was last published (CLOCK_MONOTONIC). 0: never. */
+uint64_t unwinder_published_ns(const struct unwinder *unwinder, uint32_t pid);
+
 struct unwinder_use {
 	size_t tables, from_cache, made; /* since the start */
 	size_t failed;                   /* files that could not be read */

@@ -30,6 +30,7 @@ struct unwinding {
 	struct cached_mappings *mappings; /* NULL: none are known */
 	uint64_t exec_pages;
 	uint64_t begun_ns, changed_ns, built_ns, read_ns;
+	uint64_t published_ns;     /* what it has now; 0: nothing was */
 	uint64_t cost_ns;          /* of the last reading */
 	uint64_t asked_generation; /* 0: nothing was known */
 	uint32_t in_vain;          /* consecutive readings that found no change */

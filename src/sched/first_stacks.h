@@ -17,17 +17,41 @@
 #include "unwind/user_unwind.h"
 #include "unwind/window.h"
 
+/* All zero but for what the caller sets. */
 struct first_stacks {
 	struct profile_chunks *chunks;
 	const struct unwinder *unwinder; /* NULL: walks go by frame pointers */
 	struct guard *guard; /* for reading memory; NULL: a thread that hangs, hangs us */
 	bool only_tables;    /* never by frame pointers */
 	unsigned most_frames;
-	uint32_t next; /* number of a thread, in a pass */
+	/* --- for first_stacks.c --- */
+	size_t next;     /* in a pass: the number of a thread, or a place in `lacking` */
+	uint32_t taken;  /* of state.lacking_count */
+	bool is_overrun; /* threads were added that are not in `lacking` */
+	struct {
+		ARRAY(struct lacking_stack {
+			uint32_t thread;
+			bool is_over;
+			uint64_t walked_ns; /* with what was known then */
+		});
+	} lacking;
 };
 
-/* Take the stacks of all such threads. One whose memory cannot be read in time gets none now. */
+/* Take the stacks of all such threads. One whose memory cannot be read in time gets none now. Looks
+ * at all records, which takes some 50 ns each. */
 void first_stacks_take(struct first_stacks *stacks);
+
+/* Take over which threads have left their CPUs with an incomplete stack, from programs that have
+ * room for LACKING_MAX of them. */
+void first_stacks_collect(struct first_stacks *stacks);
+
+/* How many are to be looked at. */
+size_t first_stacks_lacking(const struct first_stacks *stacks);
+
+/* Take the stacks of those whose processes were published after the last walk. */
+void first_stacks_take_lacking(struct first_stacks *stacks);
+
+void first_stacks_deinit(struct first_stacks *stacks);
 
 /*
  * The stack of one thread, by the registers in its record and the memory that `window` reads:

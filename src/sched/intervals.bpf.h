@@ -128,8 +128,17 @@ static __always_inline void left_user_space(struct profile_record *t,
 	t->looked = t->task.since;
 }
 
+/* User space walks the stack again when it knows more about the process (first_stacks.h). */
+static __always_inline void list_lacking(struct profile_record *t, __u32 number)
+{
+	if (!__sync_val_compare_and_swap(&t->is_listed, 0, 1))
+		state.lacking[__sync_fetch_and_add(&state.lacking_count, 1) & (LACKING_MAX - 1)] =
+			number;
+}
+
 static __always_inline void take_stacks(void *ctx, struct task_struct *prev, bool is_preempted,
-					struct profile_record *t, struct profile_counts *counts)
+					struct profile_record *t, __u32 number,
+					struct profile_counts *counts)
 {
 	struct scratch *scratch = scratch_of(SCRATCH_SWITCH);
 	struct stack_ctx *stacks = stack_ctx_of(prev);
@@ -141,6 +150,8 @@ static __always_inline void take_stacks(void *ctx, struct task_struct *prev, boo
 		t->user_stack = user_stack(prev, tgid_of(prev), scratch, &regs,
 					   stacks ? &stacks->user_stack : 0, counts);
 		left_user_space(t, &regs);
+		if (scratch->is_incomplete)
+			list_lacking(t, number);
 	}
 	if (!config.kernel_depth)
 		return;
@@ -428,7 +439,7 @@ static __always_inline void leave_cpu(void *ctx, struct task_struct *prev, bool 
 	t->is_kept = t->task.flags & RECORD_WANTED && is_drawn(t, t->task.cpu);
 	end_write(&t->task);
 	if (t->is_kept && !config.is_late)
-		take_stacks(ctx, prev, is_preempted, t, counts);
+		take_stacks(ctx, prev, is_preempted, t, number, counts);
 }
 
 static __always_inline void enter_cpu(struct task_struct *next, __u64 now,

@@ -10,6 +10,7 @@
 #include "probe/attach.h"
 #include "process/process_watch.h"
 #include "process/unwinder.h"
+#include "sched/first_stacks.h"
 #include "sched/profile_memory.h"
 #include "sched/profile_session.h"
 #include "sched/sample_events.h"
@@ -52,9 +53,10 @@ struct profile_session {
 	struct guard *guard; /* for looking at processes; NULL: without stacks of user space */
 	struct kept *kept;   /* of processes, until there are names */
 	struct process_watch *images;
-	bool has_changes;             /* unwind tables have changed since `mended` */
-	uint64_t mended;              /* the last time that stacks without tables were retried */
-	struct unwinder *unwinder;    /* NULL: by frame pointers alone */
+	bool has_changes;          /* unwind tables have changed since `mended` */
+	uint64_t mended;           /* the last time that stacks without tables were retried */
+	struct unwinder *unwinder; /* NULL: by frame pointers alone */
+	struct first_stacks first_stacks;
 	struct unwinder_use reported; /* by earlier readings */
 	struct kallsyms *symbols;     /* NULL: not read yet, or addresses are hidden */
 	uint64_t symbols_read;        /* when; 0: not yet */

@@ -78,6 +78,7 @@ struct scratch {
 	struct unwind_process process; /* the mappings that the walk uses */
 	__u32 lacks;                   /* enum unwind_stop: why they are incomplete */
 	__u32 kernel_frames;           /* of the last walk in `kernel` */
+	__u32 is_incomplete;           /* the last stack of user space */
 	__u32 busy;
 };
 

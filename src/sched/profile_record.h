@@ -68,7 +68,7 @@ struct profile_record {
 	__u32 user_stack, kernel_stack;
 	__u32 in_interrupt;                                /* its waker was interrupted */
 	__u32 waker, waker_user_stack, waker_kernel_stack; /* a record, and stacks */
-	__u32 unused;
+	__u32 is_listed;                                   /* in `lacking`, or taken from there */
 	__u64 nvcsw; /* the kernel's count of voluntary switches, when it last left the CPU */
 	__u64 voluntary, involuntary;
 	__u64 counts[RECORD_TIMES];
@@ -197,6 +197,8 @@ struct profile_counts {
 enum stack_site { SITE_SWITCH, SITE_PREEMPTED, SITE_WAKING, SITE_LATE, STACK_SITES };
 #define OWN_FRAMES_MAX 8
 
+#define LACKING_MAX    4096
+
 /* Read and written while programs run. */
 struct profile_state {
 	__u64 until; /* what is later is not counted; 0: all counts */
@@ -207,6 +209,11 @@ struct profile_state {
 	__u32 stack_epoch;             /* its last bit is the pool that stacks are put into */
 	__u32 own_frames[STACK_SITES]; /* to be passed over */
 	__u64 first_walks[STACK_SITES][OWN_FRAMES_MAX];
+	/* A ring of numbers of threads that wait with an incomplete user stack: programs add them
+	 * and set `is_listed`, user space takes each out by setting it to 0. More than LACKING_MAX
+	 * were added since: some are overwritten. */
+	__u32 lacking_count;
+	__u32 lacking[LACKING_MAX];
 };
 
 #endif

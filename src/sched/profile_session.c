@@ -365,20 +365,28 @@ static struct error *watch_images(struct profile_session *session)
 
 static struct error *open_profiler(struct profile_session *session)
 {
+	const struct profile_options *options = &session->options;
 	struct error *err = load_profiler(session);
 
 	if (!err)
 		err = set_targets(session);
 	if (!err)
 		err = set_entries(session);
-	if (!err && session->options.user_frames)
+	if (!err && options->user_frames)
 		err = watch_images(session);
-	if (!err && profile_has_tables(&session->options))
+	if (!err && profile_has_tables(options))
 		err = profile_open_unwinder(session);
 	if (!err)
 		err = open_events(session);
 	if (err)
 		return err;
+	session->first_stacks = (struct first_stacks){
+		.chunks = &session->chunks,
+		.unwinder = session->unwinder,
+		.guard = session->guard,
+		.only_tables = options->unwind == PROFILE_UNWIND_DWARF,
+		.most_frames = options->user_frames,
+	};
 	open_cgroups(session);
 	return NULL;
 }
@@ -417,6 +425,7 @@ void profile_session_close(struct profile_session *session)
 	guard_destroy(session->guard);
 	kept_release(session->kept);
 	kallsyms_destroy(session->symbols);
+	first_stacks_deinit(&session->first_stacks);
 	profile_chunks_deinit(&session->chunks);
 	profile_bpf__destroy(session->program);
 	if (session->cgroups >= 0)

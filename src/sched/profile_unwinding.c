@@ -15,7 +15,6 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "os/tasks.h"
-#include "sched/first_stacks.h"
 
 bool profile_has_tables(const struct profile_options *options)
 {
@@ -80,34 +79,31 @@ struct error *profile_start_unwinder(struct profile_session *session)
 
 void profile_take_first_stacks(struct profile_session *session)
 {
-	first_stacks_take(&(struct first_stacks){
-		.chunks = &session->chunks,
-		.unwinder = session->unwinder,
-		.guard = session->guard,
-		.only_tables = session->options.unwind == PROFILE_UNWIND_DWARF,
-		.most_frames = session->options.user_frames,
-	});
+	first_stacks_take(&session->first_stacks);
 }
 
 /*
  * A program that has just started may wait before its tables are there, and go on waiting for
- * hours. Looking at all records takes some 10 ns each, so that is done at most once in 100 times as
- * long.
+ * hours. Looking at a thread takes some 50 ns, mostly for its memory, so that is done at most once
+ * in 100 times as long.
  */
-#define MEND_NS            (NS_PER_S / 100)
-#define MEND_NS_OF_RECORDS 1000
+#define MEND_NS           (NS_PER_S / 100)
+#define MEND_NS_OF_THREAD 5000
 
 static void mend_stacks(struct profile_session *session, uint64_t now)
 {
-	const uint64_t records = tracker_count(&session->chunks.tracker);
-	const uint64_t pause = MEND_NS + records * MEND_NS_OF_RECORDS;
+	uint64_t pause;
 
+	if (!session->options.off_cpu)
+		return;
+	first_stacks_collect(&session->first_stacks);
+	pause = MEND_NS + first_stacks_lacking(&session->first_stacks) * MEND_NS_OF_THREAD;
 	session->has_changes |= unwinder_had_changes(session->unwinder);
-	if (!session->options.off_cpu || !session->has_changes || now - session->mended < pause)
+	if (!session->has_changes || now - session->mended < pause)
 		return;
 	session->has_changes = false;
 	session->mended = now;
-	profile_take_first_stacks(session);
+	first_stacks_take_lacking(&session->first_stacks);
 }
 
 void profile_tick_unwinder(struct profile_session *session, uint64_t now_ns)

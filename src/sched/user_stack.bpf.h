@@ -154,6 +154,7 @@ __noinline __u32 number_user_stack(struct scratch *scratch, const struct user_re
 		counts->user_recognised++;
 		if (!config.recheck || ++last->checks < config.recheck) {
 			count_stop(counts, memory->stop);
+			scratch->is_incomplete = stack_end_of(memory->stop) == STACK_INCOMPLETE;
 			return memory->number;
 		}
 		last->checks = 0;
@@ -163,6 +164,7 @@ __noinline __u32 number_user_stack(struct scratch *scratch, const struct user_re
 	stop = scratch->lacks && walk->stop != UNWIND_TRUNCATED ? scratch->lacks : walk->stop;
 	count_stop(counts, stop);
 	end = stack_end_of(stop);
+	scratch->is_incomplete = end == STACK_INCOMPLETE;
 	hash = hash_more(walk->hash, end);
 	if (last && last->number && last->hash == hash)
 		number = last->number;
