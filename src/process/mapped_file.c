@@ -144,6 +144,13 @@ bool mapped_file_identify(uint32_t pid, const struct profile_mapping *mapping, s
 	return identify_mapped(pid, mapping, ret);
 }
 
+bool mapped_file_by_build_id(const struct profile_mapping *mapping, struct words *ret)
+{
+	if (mapping->build_id_length)
+		*ret = by_build_id(mapping, BY_BUILD_ID);
+	return mapping->build_id_length;
+}
+
 /* --- opening it --- */
 
 static bool is_by(const struct words *identity, enum identity kind)

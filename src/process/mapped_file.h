@@ -28,6 +28,10 @@ enum mapped_kind mapped_kind(const struct profile_mapping *mapping);
  */
 bool mapped_file_identify(uint32_t pid, const struct profile_mapping *mapping, struct words *ret);
 
+/* The identity that a file with the build-id of the mapping has if only root or we can have written
+ * it. False: the mapping has no build-id. */
+bool mapped_file_by_build_id(const struct profile_mapping *mapping, struct words *ret);
+
 enum table_outcome {
 	TABLE_FAILED, /* it could not be opened or read, or was another file */
 	TABLE_MADE,

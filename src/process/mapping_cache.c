@@ -157,19 +157,37 @@ static void take_table(struct mapping_cache *cache, struct cached_mappings *spac
 	}
 }
 
-/* All of them before anything is changed: each is a call that may hang (base/guard.h). */
+static bool is_file(const struct profile_mapping *mapping)
+{
+	const enum mapped_kind kind = mapped_kind(mapping);
+
+	return mapping->end <= USER_SPACE_LIMIT && (kind == MAPPED_FILE || kind == MAPPED_VDSO);
+}
+
+/*
+ * A file with the build-id of a table is taken for the file of that table, and its process is not
+ * asked: the table was made from a file that only root or we can have written. A process that has a
+ * file with the build-id of another spoils its own stacks alone.
+ */
+static bool has_known_build_id(const struct mapping_cache *cache,
+			       const struct profile_mapping *mapping, struct words *ret)
+{
+	return mapped_file_by_build_id(mapping, ret) &&
+	       unwind_table_cache_is_ready(cache->tables, ret);
+}
+
+/* All of them before anything is changed: each may be a call that may hang (base/guard.h). */
 static bool identify_files(struct mapping_cache *cache, uint32_t pid,
 			   const struct address_space *mappings)
 {
 	cache->files.count = 0;
 	for (size_t i = 0; i < mappings->count; i++) {
 		const struct profile_mapping *mapping = &mappings->items[i];
-		const enum mapped_kind kind = mapped_kind(mapping);
 		struct identified_file file = { 0 };
 
-		if (mapping->end <= USER_SPACE_LIMIT &&
-		    (kind == MAPPED_FILE || kind == MAPPED_VDSO))
-			file.is_known = mapped_file_identify(pid, mapping, &file.identity);
+		if (is_file(mapping))
+			file.is_known = has_known_build_id(cache, mapping, &file.identity) ||
+					mapped_file_identify(pid, mapping, &file.identity);
 		if (!array_push(&cache->files, file))
 			return false;
 	}

@@ -230,6 +230,14 @@ struct cached_table *unwind_table_cache_find(struct unwind_table_cache *cache, u
 	return table;
 }
 
+bool unwind_table_cache_is_ready(const struct unwind_table_cache *cache,
+				 const struct words *identity)
+{
+	struct cached_table *const *found = map_find(&cache->by_identity, *identity);
+
+	return found && (*found)->state == CACHED_TABLE_READY;
+}
+
 /* --- tables that are built --- */
 
 static bool keep_table(struct unwind_table_cache *cache, struct cached_table *table,

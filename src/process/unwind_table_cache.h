@@ -70,6 +70,10 @@ struct cached_table *unwind_table_cache_find(struct unwind_table_cache *cache, u
 					     const struct profile_mapping *mapping,
 					     const struct words *identity);
 
+/* Is the table of this file in the store? */
+bool unwind_table_cache_is_ready(const struct unwind_table_cache *cache,
+				 const struct words *identity);
+
 void unwind_table_cache_use(struct unwind_table_cache *cache, struct cached_table *table);
 /* Release a table. No walk may still refer to its location. */
 void unwind_table_cache_release(struct unwind_table_cache *cache, struct cached_table *table);
