@@ -44,6 +44,11 @@
 		    (array)->count = (array)->room = 0)             \
 		 : ((array)->count = 0))
 
+/* Give back the room that is not used, of one that will not grow. */
+#define array_fit(array)                                                     \
+	array_fit_((void **)&(array)->items, &(array)->room, (array)->count, \
+		   sizeof(*(array)->items))
+
 #define array_deinit(array) \
 	(free((array)->items), (array)->items = NULL, (array)->count = (array)->room = 0)
 
@@ -67,6 +72,16 @@ static inline bool array_reserve_(void **items, size_t *room, size_t count, size
 	*items = moved;
 	*room = want;
 	return true;
+}
+
+static inline void array_fit_(void **items, size_t *room, size_t count, size_t item_size)
+{
+	void *moved = count ? reallocarray(*items, count, item_size) : NULL;
+
+	if (moved) {
+		*items = moved;
+		*room = count;
+	}
 }
 
 /* For qsort and bsearch. */

@@ -324,12 +324,22 @@ static int enable_statistics(void)
 	return program_cost_enable();
 }
 
+/* What is freed goes back to the kernel: starting takes several times the memory that is kept, and
+ * a profile may run for days. By default the allocator raises these limits as it goes. */
+static void keep_heap_small(void)
+{
+	mallopt(M_MMAP_THRESHOLD, 128 << 10);
+	mallopt(M_TRIM_THRESHOLD, 128 << 10);
+	mallopt(M_ARENA_MAX, 1);
+}
+
 static struct error *collect_profile(struct taking *t)
 {
 	sigset_t before;
 	struct error *err = t->command ? run_start(t->command, &t->run) : NULL;
 	const int statistics = enable_statistics();
 
+	keep_heap_small();
 	/* After run_start: the command has the privileges and the signal mask of our caller. */
 	if (!err)
 		err = privileges_keep(

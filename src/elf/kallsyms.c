@@ -157,6 +157,8 @@ static void sort(struct kallsyms *symbols)
 		else if (is_better(symbols, &code[i], &code[kept]))
 			code[kept] = code[i];
 	symbols->code.count = kept + 1;
+	array_fit(&symbols->code);
+	array_fit(&symbols->bytes);
 }
 
 static struct error *finish(struct kallsyms *symbols)

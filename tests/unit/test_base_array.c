@@ -37,6 +37,21 @@ TEST(reserve_makes_room_once)
 	array_deinit(&numbers);
 }
 
+TEST(what_fits_has_no_room_left)
+{
+	struct numbers numbers = { 0 };
+
+	array_fit(&numbers);
+	assert_null(numbers.items);
+	assert_true(array_reserve(&numbers, 500));
+	assert_true(array_push(&numbers, 42));
+	array_fit(&numbers);
+	assert_int_equal(numbers.room, 1);
+	assert_int_equal(numbers.items[0], 42);
+	assert_true(array_push(&numbers, 43));
+	array_deinit(&numbers);
+}
+
 TEST(impossible_sizes_leave_it_as_it_was)
 {
 	struct numbers numbers = { 0 };
@@ -83,6 +98,7 @@ TEST(guards_close_unless_taken)
 }
 
 UNIT_TESTS(cmocka_unit_test(items_stay_through_growth), cmocka_unit_test(reserve_makes_room_once),
+	   cmocka_unit_test(what_fits_has_no_room_left),
 	   cmocka_unit_test(impossible_sizes_leave_it_as_it_was),
 	   cmocka_unit_test(taken_pointers_are_not_released),
 	   cmocka_unit_test(guards_close_unless_taken))
