@@ -108,6 +108,16 @@ static uint64_t words_used(const struct profile_chunks *chunks)
 	return (room->next < room->end ? room->next : room->end) - pool_begin(pool);
 }
 
+/* How much should be free, for user space, which adds chunks, may not run for a while. */
+#define FREE_CHUNKS_LEAST 4
+
+static uint64_t wanted_free(uint64_t used)
+{
+	const uint64_t least = (uint64_t)FREE_CHUNKS_LEAST * STACK_CHUNK;
+
+	return used / 4 > least ? used / 4 : least;
+}
+
 static bool is_half_full(const struct profile_chunks *chunks)
 {
 	const unsigned pool = pool_now(chunks);
@@ -115,22 +125,27 @@ static bool is_half_full(const struct profile_chunks *chunks)
 	return words_used(chunks) > (chunks->state->stack_rooms[pool].end - pool_begin(pool)) / 2;
 }
 
-/* Twice as many each time, so that many new ones at once find room. */
-struct error *profile_chunks_grow(struct profile_chunks *chunks)
+static struct error *grow_stacks(struct profile_chunks *chunks)
 {
 	const unsigned pool = pool_now(chunks);
+	const uint64_t used = words_used(chunks), count = chunks->stacks[pool].mapped.count;
+	const uint64_t wanted = chunks_for(used + wanted_free(used) * 3 / 2);
+	const uint64_t most = count + stacks_possible(chunks, pool);
+
+	if (used + wanted_free(used) <= count * STACK_CHUNK || most == count)
+		return NULL;
+	return add_stacks(chunks, pool, (uint32_t)((wanted < most ? wanted : most) - count));
+}
+
+struct error *profile_chunks_grow(struct profile_chunks *chunks)
+{
 	const size_t used = stack_bytes(chunks);
-	const uint64_t count = chunks->stacks[pool].mapped.count;
 	struct error *err = NULL;
-	uint64_t more;
 
 	if (used < chunks->budget)
 		err = tracker_grow(&chunks->tracker,
 				   (chunks->budget - used) / chunks->tracker.records.bytes);
-	if (err || !is_half_full(chunks))
-		return err;
-	more = stacks_possible(chunks, pool);
-	return add_stacks(chunks, pool, (uint32_t)(more < count ? more : count));
+	return err ? err : grow_stacks(chunks);
 }
 
 /* --- epochs --- */

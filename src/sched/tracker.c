@@ -3,13 +3,15 @@
 
 #include <bpf/libbpf.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bpf/programs.h"
 #include "os/tasks.h"
 
-/* A record is used again only once it was read, and a build begins thousands of tasks in a second:
- * so many beside those of the tasks that exist. */
-#define FIRST_RECORDS 8192
+/* A record is used again only once it was read, and user space, which makes room, may not run for a
+ * twentieth of a second: so many tasks may begin meanwhile, on each CPU and at least. */
+#define FREE_OF_CPU 1024
+#define FREE_LEAST  4096
 
 void tracker_configure(struct track_config *config, const struct btf *kernel)
 {
@@ -44,10 +46,26 @@ static struct error *have_chunks(struct tracker *tracker, uint64_t wanted)
 	return err;
 }
 
+/* How many records should be free, beside so many that are used. */
+static uint64_t wanted_free(uint64_t used)
+{
+	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	uint64_t least = cpus > 0 ? (uint64_t)cpus * FREE_OF_CPU : 0;
+
+	if (least < FREE_LEAST)
+		least = FREE_LEAST;
+	return used / 4 > least ? used / 4 : least;
+}
+
+/* Half as much beyond that, for adding chunks takes some time. */
+static uint64_t chunks_beside(uint64_t used)
+{
+	return chunks_for(used + wanted_free(used) * 3 / 2);
+}
+
 struct error *tracker_init(struct tracker *tracker, struct track_state *state, int records_map,
 			   size_t record_bytes, uint64_t most)
 {
-	const uint64_t first = FIRST_RECORDS + tasks_count(TASKS_LOADAVG);
 	const uint64_t numbers = UINT64_C(1) << RECORD_NUMBER_BITS;
 
 	*tracker = (struct tracker){
@@ -58,7 +76,7 @@ struct error *tracker_init(struct tracker *tracker, struct track_state *state, i
 	memory_chunks_init(&tracker->records, records_map, 0, RECORD_CHUNK, (uint32_t)record_bytes);
 	/* Number 0 is none. */
 	state->next = 1;
-	return have_chunks(tracker, chunks_for(first));
+	return have_chunks(tracker, chunks_beside(tasks_count(TASKS_LOADAVG)));
 }
 
 void tracker_deinit(struct tracker *tracker)
@@ -66,16 +84,24 @@ void tracker_deinit(struct tracker *tracker)
 	memory_chunks_deinit(&tracker->records);
 }
 
-/* Twice as many each time, so that many new ones at once find room. */
+/* Records that belong to tasks, or have not been read since. */
+static uint64_t records_used(const struct tracker *tracker)
+{
+	const struct track_state *state = tracker->state;
+	const uint32_t head = __atomic_load_n(&state->free_head, __ATOMIC_RELAXED);
+
+	return __atomic_load_n(&state->next, __ATOMIC_RELAXED) - (state->free_tail - head);
+}
+
 struct error *tracker_grow(struct tracker *tracker, size_t chunks_most)
 {
-	const size_t count = tracker->records.mapped.count;
+	const uint64_t used = records_used(tracker), wanted = chunks_beside(used);
 
 	if (chunks_most > RECORD_CHUNKS_MAX)
 		chunks_most = RECORD_CHUNKS_MAX;
-	if (tracker->state->next <= tracker->state->room / 2)
+	if (used + wanted_free(used) <= tracker->state->room)
 		return NULL;
-	return have_chunks(tracker, 2 * count < chunks_most ? 2 * count : chunks_most);
+	return have_chunks(tracker, wanted < chunks_most ? wanted : chunks_most);
 }
 
 /* --- running --- */

@@ -63,7 +63,7 @@ struct error *tracker_start(struct tracker *tracker, const struct tracker_progra
 /* Run the iterator again if tasks got no storage; at most once a second. */
 void tracker_scan_again(struct tracker *tracker);
 
-/* Double the room when half of it is used, up to `chunks_most` chunks. */
+/* Make room for tasks that are about to begin, in up to `chunks_most` chunks. */
 struct error *tracker_grow(struct tracker *tracker, size_t chunks_most) MUST_CHECK;
 
 /* Numbers that are or were in use are below. */
