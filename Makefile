@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 #   make            build/ctprof, build/libctprof.{a,so} and build/libkstats.{a,so}
+#   make SHARED=1   the same, with shared libraries
 #   make static     build/ctprof-static: one file that runs on any x86_64 Linux
 #   make install    binary, libraries, headers, manual pages, completion (PREFIX, DESTDIR)
 #   make doc        update doc/metrics.md and doc/kernels.md
@@ -39,12 +40,28 @@ objects   = $(patsubst %.c,$(B)/%.o,$(1))
 PROGRAM  := $(call objects,$(call sources,$(LAYERS)))
 # Tests, guests and benchmarks link the program without its commands.
 PARTS    := $(filter-out $(foreach layer,cmd cli top,$(B)/src/$(layer)/%),$(PROGRAM))
+comma    := ,
 LIBRARY  := $(call objects,$(call sources,base metric snapshot) $(wildcard libctprof/*.c))
 KSTATS   := $(call objects,$(wildcard libkstats/*.c))
 LIBS     := -lbpf -lnl-genl-3 -lnl-3 -lyajl -ldw -lelf -lcapstone -liberty -llzma -lprotobuf-c -lcap -lseccomp -lz -lzstd -lmd -lutf8proc -lncursesw -ltinfo -lm -lpthread
 LIB_LIBS := -lyajl -lzstd
-STATIC_LIBS := -lbpf -lnl-genl-3 -lnl-3 -lyajl_s -ldw -lelf -lcapstone -liberty -lprotobuf-c -lcap -lseccomp -lzstd -llzma -lbz2 -lz \
-            -lmd -lutf8proc -lncursesw -ltinfo -lm -lpthread
+ARCHIVES := -lbpf -lnl-genl-3 -lnl-3 -lyajl_s -ldw -lelf -lcapstone -liberty -lprotobuf-c -lcap -lseccomp -lzstd -llzma -lbz2 -lz \
+            -lmd -lutf8proc -lncursesw -ltinfo
+
+# capstone refers to its decoders for all machines, whose tables of pointers are relocated at each start. These are not
+# used, so they are left out of programs that contain it.
+UNUSED   := $(foreach machine,AArch64 ARM EVM M680X M68K Mips PPC Sparc SystemZ TMS320C64x XCore,\
+            -Wl,--defsym=$(machine)_global_init=0,--defsym=$(machine)_option=0)
+STATIC_LIBS := $(UNUSED) $(ARCHIVES) -lm -lpthread
+
+# The program contains all libraries but the C library, since loading them takes longer than all else at its start.
+# Without their archives, or with SHARED=1, it is linked with shared libraries.
+CONTAINED := $(UNUSED) -Wl,-Bstatic $(ARCHIVES) -Wl,-Bdynamic -lm -lpthread
+ifeq ($(SHARED),)
+link       = $(CC) $(1) $(CONTAINED) 2> /dev/null || $(CC) $(1) $(LIBS)
+else
+link       = $(CC) $(1) $(LIBS)
+endif
 
 ifneq ($(V),1)
 Q    := @
@@ -123,7 +140,7 @@ $(call objects_everywhere,src/profile/preset_files.c): $(wildcard assets/presets
 
 $(B)/ctprof: $(PROGRAM) $(B)/libctprof/libctprof.o
 	$(call say,LINK  $@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections -o $@ $^ $(LIBS)
+	$(Q)$(call link,$(CFLAGS) $(LDFLAGS) -Wl$(comma)--gc-sections -o $@ $^)
 
 # The libraries export only their public symbols, as archives too.
 $(B)/libctprof.whole.o: $(LIBRARY)

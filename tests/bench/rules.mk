@@ -29,7 +29,7 @@ $(BENCH)/many_stacks.o: CFLAGS += -fno-omit-frame-pointer -fno-optimize-sibling-
 
 $(BENCH_PROGRAMS): $(BENCH)/%: $(BENCH)/%.o $(BENCH_PARTS)
 	$(call say,LINK  $@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections -o $@ $^ $(LIBS)
+	$(Q)$(call link,$(CFLAGS) $(LDFLAGS) -Wl$(comma)--gc-sections -o $@ $^)
 
 # A build-id of text, to make other programs of it.
 $(BENCH)/many_binaries: $(BENCH)/many_threads.o
