@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "capture/heap.h"
 #include "capture/session.h"
 
@@ -156,16 +157,37 @@ static struct error *take_heap(struct capture *c)
 	return NULL;
 }
 
+/* Wait for capturer_open_beside(). */
+static struct error *finish_opening(struct capturer *capturer)
+{
+	while (capturer->is_opening && sem_wait(&capturer->opened))
+		;
+	capturer->is_opening = false;
+	return take_ptr(capturer->open_error);
+}
+
+/* Is it known that threads are read from /proc? */
+static bool is_by_proc(const struct capture *c)
+{
+	return !c->capturer->tasks && !c->capturer->is_opening;
+}
+
 static struct error *run_capture(struct capture *c)
 {
 	struct error *err = capture_open_roots(c);
 
-	if (!err && !c->options->host_only && (!c->capturer->tasks || c->options->pid_count))
+	if (!err && !c->options->host_only && (is_by_proc(c) || c->options->pid_count))
 		err = capture_find_targets(c);
 	if (!err && !c->options->host_only)
 		err = capture_start_leaders(c);
 	if (!err)
 		err = capture_host(c);
+	if (!err)
+		err = finish_opening(c->capturer);
+	/* BPF does not work here. */
+	if (!err && !c->options->host_only && is_by_proc(c) && !c->pids.count &&
+	    !c->options->pid_count)
+		err = capture_find_targets(c);
 	if (err)
 		return err;
 	capture_find_accounting(c);
@@ -208,6 +230,7 @@ void capturer_close(struct capturer *capturer)
 {
 	if (!capturer)
 		return;
+	error_destroy(finish_opening(capturer));
 	task_iterator_close(capturer->tasks);
 	cgroup_ids_deinit(&capturer->cgroup_ids);
 	leader_hangs_deinit(&capturer->hangs);
@@ -236,6 +259,23 @@ static struct error *open_tasks(struct capturer *capturer)
 	return task_iterator_open(&capturer->tasks);
 }
 
+/* Another tree excludes BPF; this needs no remark unless the user asks for both. */
+static struct error *open_source(struct capturer *capturer)
+{
+	const struct capture_options *o = capturer->options;
+	struct error *err;
+
+	if (o->source != CAPTURE_BPF && (o->source != CAPTURE_AUTO || o->host_only || o->proc_root))
+		return NULL;
+	err = open_tasks(capturer);
+	if (err && o->source == CAPTURE_BPF)
+		return error_prefix(err, "--source bpf");
+	if (err)
+		capturer->why_not_bpf = strdup(err->message);
+	error_destroy(err);
+	return NULL;
+}
+
 struct error *capturer_open(const struct capture_options *options, struct capturer **ret)
 {
 	_cleanup_(capturer_close) struct capturer *capturer = calloc(1, sizeof(*capturer));
@@ -244,17 +284,33 @@ struct error *capturer_open(const struct capture_options *options, struct captur
 	if (!capturer)
 		return &error_no_memory;
 	capturer->options = options;
-	/* Another tree excludes BPF; this needs no remark unless the user asks for both. */
-	if (options->source == CAPTURE_BPF ||
-	    (options->source == CAPTURE_AUTO && !options->host_only && !options->proc_root)) {
-		err = open_tasks(capturer);
-		if (err && options->source == CAPTURE_BPF)
-			return error_prefix(err, "--source bpf");
-		if (err)
-			capturer->why_not_bpf = strdup(err->message);
-		error_destroy(err);
-	}
-	*ret = take_ptr(capturer);
+	err = open_source(capturer);
+	if (!err)
+		*ret = take_ptr(capturer);
+	return err;
+}
+
+static void *open_beside(void *argument)
+{
+	struct capturer *capturer = argument;
+
+	capturer->open_error = open_source(capturer);
+	sem_post(&capturer->opened);
+	return NULL;
+}
+
+struct error *capturer_open_beside(const struct capture_options *options, struct capturer **ret)
+{
+	struct capturer *capturer = calloc(1, sizeof(*capturer));
+
+	if (!capturer)
+		return &error_no_memory;
+	capturer->options = options;
+	sem_init(&capturer->opened, 0, 0);
+	capturer->is_opening = thread_start(open_beside, capturer);
+	if (!capturer->is_opening)
+		capturer->open_error = open_source(capturer);
+	*ret = capturer;
 	return NULL;
 }
 

@@ -95,6 +95,14 @@ struct capturer;
 struct error *capturer_open(const struct capture_options *options,
 			    struct capturer **ret) MUST_CHECK;
 
+/*
+ * The same, in a thread of its own, with the privileges that the caller has now: it may drop those
+ * for loading programs at once, and reads processes while the kernel checks the program. The first
+ * capturer_take() waits for that thread, and returns its error.
+ */
+struct error *capturer_open_beside(const struct capture_options *options,
+				   struct capturer **ret) MUST_CHECK;
+
 /* Make a capture of the current state. */
 struct error *capturer_take(struct capturer *capturer, struct ctprof_snapshot **ret) MUST_CHECK;
 

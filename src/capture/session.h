@@ -6,6 +6,7 @@
 #define CAPTURE_SESSION_H
 
 #include <errno.h>
+#include <semaphore.h>
 
 #include "base/file.h"
 #include "capture/capture.h"
@@ -64,6 +65,10 @@ struct capturer {
 	const struct capture_options *options;
 	struct task_iterator *tasks; /* NULL: threads are read from /proc */
 	char *why_not_bpf;
+	/* capturer_open_beside() */
+	bool is_opening; /* another thread sets the two above, and `open_error` */
+	sem_t opened;
+	struct error *open_error;
 	uint64_t taken; /* how many captures, with the present one */
 	struct cgroup_ids cgroup_ids;
 	struct leader_hangs hangs;  /* earlier readers that hang in a process */

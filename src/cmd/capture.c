@@ -183,21 +183,20 @@ static struct error *open_profile(const struct capture_arguments *arguments,
 {
 	const struct target *target = &arguments->target;
 
-	return arguments->profile_ns ? profile_beside_open(target->pids.items, target->pids.count,
-							   target->cgroup, ret)
-				     : NULL;
+	return profile_beside_open(target->pids.items, target->pids.count, target->cgroup, ret);
 }
 
-/* Reading of processes comes after all loading of programs. */
+/* Reading of processes comes after all loading of programs, except for a program that is loaded by
+ * a thread which does nothing else. */
 static struct error *take_once(const struct capture_arguments *arguments,
 			       const struct capture_options *options,
 			       struct profile_beside **ret_profile, struct ctprof_snapshot **ret)
 {
 	PRIVILEGES_RAISED;
 	_cleanup_(capturer_close) struct capturer *capturer = NULL;
-	struct error *err = capturer_open(options, &capturer);
+	struct error *err = capturer_open_beside(options, &capturer);
 
-	if (!err)
+	if (!err && arguments->profile_ns)
 		err = open_profile(arguments, ret_profile);
 	if (!err)
 		err = privileges_keep(uses_of(arguments));
