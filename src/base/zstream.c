@@ -65,8 +65,7 @@ struct error *zstream_finish(struct zstream_writer *writer)
 	return compress(writer, &in, ZSTD_e_end);
 }
 
-/* With room for any result it is made in one go. */
-static struct error *make_room(struct zstream_writer *writer, size_t room)
+struct error *zstream_make_room(struct zstream_writer *writer, size_t room)
 {
 	if (room <= writer->room)
 		return NULL;
@@ -79,7 +78,7 @@ static struct error *make_room(struct zstream_writer *writer, size_t room)
 struct error *zstream_write_frame(void *context, const void *bytes, size_t length)
 {
 	struct zstream_writer *writer = context;
-	struct error *err = make_room(writer, ZSTD_compressBound(length));
+	struct error *err = zstream_make_room(writer, ZSTD_compressBound(length));
 	size_t made;
 
 	if (err)

@@ -44,6 +44,24 @@ struct error *zstream_finish(struct zstream_writer *writer) MUST_CHECK;
  */
 struct error *zstream_write_frame(void *context, const void *bytes, size_t length) MUST_CHECK;
 
+/*
+ * The same for bytes of which is known where they repeat what stands before: nothing is searched,
+ * which is most of the work. A repeat says that `length` bytes from `at` on are the same as those
+ * `distance` bytes before. They are ascending, do not overlap, and what is between them is new.
+ */
+struct zstream_repeat {
+	uint32_t at, length; /* at least ZSTREAM_REPEAT_MIN */
+	uint32_t distance;   /* at most ZSTREAM_DISTANCE_MAX, and not before the first byte */
+};
+#define ZSTREAM_REPEAT_MIN   8
+#define ZSTREAM_DISTANCE_LOG 20
+#define ZSTREAM_DISTANCE_MAX ((size_t)1 << ZSTREAM_DISTANCE_LOG)
+struct error *zstream_write_repeats(struct zstream_writer *writer, const void *bytes, size_t length,
+				    const struct zstream_repeat *repeats, size_t count) MUST_CHECK;
+
+/* Room for so many bytes of output at once: a frame is then made in one go. */
+struct error *zstream_make_room(struct zstream_writer *writer, size_t room) MUST_CHECK;
+
 void zstream_writer_deinit(struct zstream_writer *writer);
 
 struct zstream_reader {

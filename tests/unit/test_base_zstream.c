@@ -119,6 +119,51 @@ TEST(pieces_are_frames_of_their_own)
 	array_deinit(&back);
 }
 
+/* Noise, and repeats of it of all lengths at all distances; zstd joins what it likes. */
+TEST(repeats_are_read_back)
+{
+	static const size_t longest[] = { 8, 100, 5000, 300000 };
+
+	for (size_t k = 0; k < 4 * array_length(longest); k++) {
+		_cleanup_free_ char *text = noise(1 << 20);
+		struct {
+			ARRAY(struct zstream_repeat);
+		} repeats = { 0 };
+		struct sunk file = { 0 }, back = { 0 };
+		size_t at = 100, length = (1 << 20) - k * 1000;
+		struct zstream_writer writer;
+		uint64_t seed = k + 1;
+
+		for (;;) {
+			struct zstream_repeat repeat = { .at = (uint32_t)at };
+
+			repeat.length = 8 + (uint32_t)(next_random(&seed) % longest[k / 4]);
+			repeat.distance = 1 + (uint32_t)(next_random(&seed) % at);
+			if (repeat.at + repeat.length > length)
+				break;
+			for (size_t i = 0; i < repeat.length; i++)
+				text[at + i] = text[at + i - repeat.distance];
+			assert_true(array_push(&repeats, repeat));
+			at += repeat.length + next_random(&seed) % (k % 4 ? 100 * k * k : 1);
+		}
+		expect_ok(zstream_writer_init(&writer, sunk_write, &file));
+		for (unsigned twice = 0; twice < 2; twice++) {
+			expect_ok(zstream_write_repeats(&writer, text, length, repeats.items,
+							repeats.count));
+			expect_ok(zstream_write_frame(&writer, "between", 7));
+		}
+		zstream_writer_deinit(&writer);
+		assert_true((unsigned char)file.items[4] & 4);
+		expect_ok(read_back(sunk_text(&file), &back));
+		assert_int_equal(back.count, 2 * (length + 7));
+		assert_memory_equal(sunk_text(&back).bytes, text, length);
+		assert_memory_equal(sunk_text(&back).bytes + length + 7, text, length);
+		array_deinit(&file);
+		array_deinit(&back);
+		array_deinit(&repeats);
+	}
+}
+
 TEST(a_truncated_file_is_an_error_wherever_it_ends)
 {
 	_cleanup_free_ char *random = noise(700);
@@ -241,6 +286,7 @@ TEST(a_read_that_fails)
 
 UNIT_TESTS(cmocka_unit_test(round_trip), cmocka_unit_test(one_frame_with_a_checksum),
 	   cmocka_unit_test(pieces_are_frames_of_their_own),
+	   cmocka_unit_test(repeats_are_read_back),
 	   cmocka_unit_test(a_truncated_file_is_an_error_wherever_it_ends),
 	   cmocka_unit_test(not_zstd), cmocka_unit_test(frames_one_after_the_other),
 	   cmocka_unit_test(trailing_bytes_must_be_zstd), cmocka_unit_test(a_changed_byte_is_found),
