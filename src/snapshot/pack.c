@@ -53,43 +53,92 @@ static struct error *append(void *context, const void *bytes, size_t length)
 	return NULL;
 }
 
-static void write_part(const struct packing *packing, size_t index, struct thread_writer *threads,
-		       struct json_writer *w)
+/* Each packer's own. */
+struct press {
+	struct thread_writer threads;
+	struct thread_repeats repeats;
+	struct zstream_writer zstd;
+	struct json_writer json;
+};
+
+/* Text that repeats less is searched for more. */
+static bool repeats_most(const struct thread_repeats *repeats, size_t length)
+{
+	size_t repeated = 0;
+
+	for (size_t i = 0; i < repeats->count; i++)
+		repeated += repeats->items[i].length;
+	return repeated > length / 4 * 3;
+}
+
+static struct error *compress_text(void *context, const void *bytes, size_t length)
+{
+	struct press *press = context;
+	struct thread_repeats *repeats = &press->repeats;
+	struct error *err = repeats_most(repeats, length)
+				    ? zstream_write_repeats(&press->zstd, bytes, length,
+							    repeats->items, repeats->count)
+				    : zstream_write_frame(&press->zstd, bytes, length);
+
+	repeats->count = repeats->end = 0;
+	return err;
+}
+
+/* What is not of threads goes into frames of its own. */
+static struct error *write_part(const struct packing *packing, size_t index, struct press *press)
 {
 	const struct ctprof_snapshot *s = packing->snapshot;
 	size_t first = index * PART_THREADS, end = first + PART_THREADS;
+	struct json_writer *w = &press->json;
+	struct error *err = NULL;
 
-	if (index)
+	if (index) {
 		json_continue(w);
-	else
+	} else {
 		snapshot_write_before(w, s);
-	for (size_t i = first; i < end && i < s->threads.count; i++)
-		thread_write(threads, w, snapshot_thread(s, i));
-	if (index + 1 == packing->count)
+		err = json_writer_finish(w);
+	}
+	for (size_t i = first; i < end && i < s->threads.count && !err; i++)
+		thread_write(&press->threads, w, snapshot_thread(s, i));
+	if (!err)
+		err = json_writer_finish(w);
+	if (!err && index + 1 == packing->count) {
 		snapshot_write_behind(w, s);
+		err = json_writer_finish(w);
+	}
+	return err;
+}
+
+static struct error *open_press(struct press *press)
+{
+	struct error *err = zstream_writer_init(&press->zstd, append, NULL);
+
+	thread_writer_init(&press->threads, &press->repeats);
+	press->repeats = (struct thread_repeats){ 0 };
+	press->json = (struct json_writer){ 0 };
+	return err ? err : json_writer_init_room(&press->json, PART_ROOM, compress_text, press);
+}
+
+static void close_press(struct press *press)
+{
+	json_writer_deinit(&press->json);
+	zstream_writer_deinit(&press->zstd);
+	array_deinit(&press->repeats);
 }
 
 static struct error *pack_parts(struct packing *packing, bool is_helper)
 {
-	struct thread_writer threads;
-	struct json_writer w = { 0 };
-	struct zstream_writer zstd;
-	struct error *err = zstream_writer_init(&zstd, append, NULL);
-	bool is_ready;
+	struct press press;
+	struct error *err = open_press(&press);
+	const bool is_ready = !err;
 	size_t i;
 
-	thread_writer_init(&threads);
-	if (!err)
-		err = json_writer_init_room(&w, PART_ROOM, zstream_write_frame, &zstd);
-	is_ready = !err;
 	while (!err && !atomic_load(&packing->failed) &&
 	       (i = atomic_fetch_add(&packing->next, 1)) < packing->count) {
-		zstd.context = &packing->parts[i];
-		write_part(packing, i, &threads, &w);
-		err = json_writer_finish(&w);
+		press.zstd.context = &packing->parts[i];
+		err = write_part(packing, i, &press);
 	}
-	json_writer_deinit(&w);
-	zstream_writer_deinit(&zstd);
+	close_press(&press);
 	/* A helper without memory has taken no part: the others write all of them. */
 	if (!is_ready && is_helper) {
 		error_destroy(err);

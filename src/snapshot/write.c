@@ -150,7 +150,7 @@ static void write_snapshot(struct json_writer *w, const struct ctprof_snapshot *
 {
 	struct thread_writer t;
 
-	thread_writer_init(&t);
+	thread_writer_init(&t, NULL);
 	snapshot_write_before(w, s);
 	for (size_t i = 0; i < s->threads.count; i++)
 		thread_write(&t, w, snapshot_thread(s, i));

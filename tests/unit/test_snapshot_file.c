@@ -66,6 +66,92 @@ TEST(the_parts_of_a_file_are_its_text)
 	}
 }
 
+/* Mostly the values of a thread before it, as threads of a host have them. */
+static void make_alike(struct ctprof_snapshot *s, uint64_t *seed)
+{
+	for (size_t i = 2; i < s->threads.count; i++) {
+		struct ctprof_thread *thread = snapshot_thread(s, i);
+		const struct ctprof_thread *other =
+			snapshot_thread(s, next_random(seed) % 50 ? i - 1 : 0);
+
+		thread->record = other->record;
+		thread->start_time_clock_ticks = other->start_time_clock_ticks;
+		thread->smaps_rollup_kib = other->smaps_rollup_kib;
+		if (next_random(seed) % 4)
+			thread->comm = thread->pcomm = other->comm;
+		for (unsigned changes = next_random(seed) % 8; changes; changes--) {
+			enum metric_id id = next_random(seed) % METRIC_COUNT;
+
+			if (id == METRIC_thread_count)
+				continue;
+			if (next_random(seed) % 16 == 0)
+				metric_set_remove(&thread->record.measured, id);
+			else if (metrics[id].kind == KIND_TOTAL && metrics[id].family == FAMILY_SUM)
+				build_number(thread, id,
+					     next_random(seed) >> next_random(seed) % 64);
+		}
+	}
+}
+
+TEST(threads_that_repeat_what_others_have)
+{
+	for (uint64_t seed = 1; seed < 20; seed++) {
+		_cleanup_(snapshot_destroy) struct ctprof_snapshot *s = full_snapshot(seed, 1500),
+								   *back = NULL;
+		_cleanup_free_ char *packed = NULL, *text = NULL;
+		struct sunk json = { 0 };
+		uint64_t random = seed;
+		size_t length;
+
+		make_alike(s, &random);
+		expect_ok(snapshot_write_json(s, sunk_write, &json));
+		expect_ok(parse_snapshot(sunk_text(&json), &back));
+		expect_same_snapshot(s, back);
+		expect_ok(snapshot_pack(s, &packed, &length));
+		assert_in_range(length, 1, json.count / 10);
+		text = malloc(json.count);
+		assert_int_equal(ZSTD_decompress(text, json.count, packed, length), json.count);
+		assert_memory_equal(text, json.items, json.count);
+		array_deinit(&json);
+	}
+}
+
+/* What does not fit into the room of a thread: names, and kinds of memory. */
+TEST(threads_with_long_names_between_others)
+{
+	_cleanup_(snapshot_destroy) struct ctprof_snapshot *s = full_snapshot(3, 800), *back = NULL;
+	_cleanup_free_ char *packed = NULL, *text = NULL, *name = malloc(200000);
+	struct sunk json = { 0 };
+	uint64_t random = 3;
+	size_t length;
+
+	make_alike(s, &random);
+	memset(name, '\x01', 200000);
+	for (size_t i = 0; i < s->threads.count; i += 1 + next_random(&random) % 40) {
+		struct ctprof_thread *thread = snapshot_thread(s, i);
+		size_t bytes = next_random(&random) % 200000 >> next_random(&random) % 16;
+
+		thread->comm = snapshot_name(s, (struct text){ name, bytes });
+		thread->smaps_rollup_kib =
+			arena_alloc(&s->arena, sizeof(*thread->smaps_rollup_kib));
+		for (size_t k = 0; k < bytes % 64; k++) {
+			char key[32];
+
+			snprintf(key, sizeof(key), "%zu", k);
+			assert_true(counts_add(s, thread->smaps_rollup_kib,
+					       k ? text_of(key) : (struct text){ name, bytes }, k));
+		}
+	}
+	expect_ok(snapshot_write_json(s, sunk_write, &json));
+	expect_ok(parse_snapshot(sunk_text(&json), &back));
+	expect_same_snapshot(s, back);
+	expect_ok(snapshot_pack(s, &packed, &length));
+	text = malloc(json.count);
+	assert_int_equal(ZSTD_decompress(text, json.count, packed, length), json.count);
+	assert_memory_equal(text, json.items, json.count);
+	array_deinit(&json);
+}
+
 TEST(packed_bytes_are_those_of_the_file)
 {
 	_cleanup_(snapshot_destroy) struct ctprof_snapshot *s = full_snapshot(99, 1000);
@@ -379,6 +465,8 @@ TEST(saving_to_a_full_device)
 UNIT_TESTS(cmocka_unit_test(a_written_snapshot_is_read_unchanged),
 	   cmocka_unit_test(the_same_through_a_file),
 	   cmocka_unit_test(the_parts_of_a_file_are_its_text),
+	   cmocka_unit_test(threads_that_repeat_what_others_have),
+	   cmocka_unit_test(threads_with_long_names_between_others),
 	   cmocka_unit_test(packed_bytes_are_those_of_the_file),
 	   cmocka_unit_test(the_largest_number_in_every_metric),
 	   cmocka_unit_test(nothing_but_the_moment), cmocka_unit_test(empty_lists_of_names),
