@@ -104,6 +104,7 @@ struct error *memory_chunks_add(struct memory_chunks *chunks, const char *name, 
 {
 	int failed = 0;
 
+	count = (uint32_t)memory_limit_allow(chunks->limit, count, chunks->bytes);
 	if (!array_reserve(&chunks->mapped, count))
 		return &error_no_memory;
 	while (!failed && count) {

@@ -33,7 +33,8 @@ bool mapped_file_identify(uint32_t pid, const struct profile_mapping *mapping, s
 bool mapped_file_by_build_id(const struct profile_mapping *mapping, struct words *ret);
 
 enum table_outcome {
-	TABLE_FAILED, /* it could not be opened or read, or was another file */
+	TABLE_FAILED,  /* it could not be opened or read, or was another file */
+	TABLE_NO_ROOM, /* by the limit on memory */
 	TABLE_MADE,
 	TABLE_FROM_CACHE,
 	TABLE_NO_CFI, /* it describes none of its code */

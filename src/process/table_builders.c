@@ -48,6 +48,7 @@ struct table_builders {
 	struct word_map queued; /* jobs in `asked`, by user */
 	struct unwind_cache *cache;
 	struct kept *kept;
+	struct memory_limit *limit;
 	struct table_builder builders[BUILDERS_MAX + HANGING_MAX];
 	unsigned most;
 	bool is_over;
@@ -189,6 +190,14 @@ static struct build_job *wait_for_job(struct table_builders *builders)
 	return job;
 }
 
+/* Reading a file takes about as much as it has code, and the others may have begun to read one as
+ * large. */
+static bool has_room(const struct table_builders *builders, const struct profile_mapping *mapping)
+{
+	return memory_limit_allow(builders->limit, builders->most, mapping->end - mapping->start) ==
+	       builders->most;
+}
+
 static void *run_builder(void *argument)
 {
 	struct table_builder *builder = argument;
@@ -200,8 +209,11 @@ static void *run_builder(void *argument)
 		builder->busy_since_ns = clock_ns(CLOCK_MONOTONIC);
 		builder->user = job->user;
 		pthread_mutex_unlock(&builders->workers.lock);
-		mapped_file_make(job->pid, &job->mapping, &job->identity, builders->cache,
-				 builders->kept, &job->made.file);
+		if (has_room(builders, &job->mapping))
+			mapped_file_make(job->pid, &job->mapping, &job->identity, builders->cache,
+					 builders->kept, &job->made.file);
+		else
+			job->made.file.outcome = TABLE_NO_ROOM;
 		pthread_mutex_lock(&builders->workers.lock);
 		builder->busy_since_ns = 0;
 		STAILQ_INSERT_TAIL(&builders->made, job, next);
@@ -259,7 +271,7 @@ static bool is_crowded(const struct table_builders *builders, uint32_t user)
 }
 
 struct error *table_builders_create(struct unwind_cache *cache, struct kept *kept,
-				    struct table_builders **ret)
+				    struct memory_limit *limit, struct table_builders **ret)
 {
 	struct table_builders *builders = calloc(1, sizeof(*builders));
 	const unsigned cpus = cpus_online();
@@ -271,6 +283,7 @@ struct error *table_builders_create(struct unwind_cache *cache, struct kept *kep
 	}
 	builders->cache = cache;
 	builders->kept = kept_share(kept);
+	builders->limit = limit;
 	builders->most = cpus < BUILDERS_MIN   ? BUILDERS_MIN
 			 : cpus < BUILDERS_MAX ? cpus
 					       : BUILDERS_MAX;

@@ -16,6 +16,7 @@
 #ifndef PROCESS_TABLE_BUILDERS_H
 #define PROCESS_TABLE_BUILDERS_H
 
+#include "base/memory_limit.h"
 #include "process/mapped_file.h"
 
 struct table_builders;
@@ -27,8 +28,9 @@ struct built_table {
 void built_table_destroy(struct built_table *made);
 
 /* `cache` may be NULL, and is the builders' from here on, also on failure. Files are kept in
- * `kept`, which may be NULL. */
+ * `kept`, and `limit` is asked before one is read, which may be NULL, too. */
 struct error *table_builders_create(struct unwind_cache *cache, struct kept *kept,
+				    struct memory_limit *limit,
 				    struct table_builders **ret) MUST_CHECK;
 
 /* Files of a user are built in the order of requests. False: memory is short, or too many files of

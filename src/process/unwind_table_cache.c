@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "process/unwind_table_cache.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/map.h"
 #include "process/table_builders.h"
@@ -22,6 +25,7 @@ struct unwind_table_cache {
 	TAILQ_HEAD(, cached_table) unused; /* the one that was used last is last */
 	size_t unused_count;
 	struct unwind_table_cache_use use;
+	char without_room[128]; /* names of files */
 };
 
 struct error *unwind_table_cache_create(const struct unwind_table_cache_options *options,
@@ -42,7 +46,7 @@ struct error *unwind_table_cache_create(const struct unwind_table_cache_options 
 	/* Without a disk cache all tables are made again, and are as good. */
 	if (!options->no_disk)
 		error_destroy(unwind_cache_open(&disk));
-	err = table_builders_create(disk, options->kept, &cache->builders);
+	err = table_builders_create(disk, options->kept, options->limit, &cache->builders);
 	if (!err)
 		*ret = take_ptr(cache);
 	return err;
@@ -179,6 +183,39 @@ void unwind_table_cache_release(struct unwind_table_cache *cache, struct cached_
 	keep_bounds(cache);
 }
 
+/* Is the name in the list? */
+static bool is_named(const char *list, const char *name)
+{
+	const size_t length = strlen(name);
+
+	for (const char *at = list; (at = strstr(at, name)); at++)
+		if ((at == list || at[-1] == ' ') && (!at[length] || at[length] == ','))
+			return true;
+	return false;
+}
+
+static void note_no_room(struct unwind_table_cache *cache, const struct cached_table *table)
+{
+	const char *path = table->path ? table->path->bytes : "", *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	char *list = cache->without_room;
+	const size_t used = strlen(list), room = sizeof(cache->without_room) - used;
+	const char *more = ", ...";
+
+	cache->use.no_room++;
+	if (!*name || is_named(list, name) || (used && text_ends(text_of(list), text_of(more))))
+		return;
+	if (strlen(name) + sizeof(", ") + strlen(more) < room)
+		snprintf(list + used, room, "%s%s", used ? ", " : "", name);
+	else if (used)
+		snprintf(list + used, room, "%s", more);
+}
+
+const char *unwind_table_cache_without_room(const struct unwind_table_cache *cache)
+{
+	return *cache->without_room ? cache->without_room : NULL;
+}
+
 /* --- requests --- */
 
 static bool make_room_in_shares(struct unwind_table_cache *cache, const struct cached_table *table,
@@ -192,10 +229,11 @@ static void request(struct unwind_table_cache *cache, struct cached_table *table
 		    const struct profile_mapping *mapping)
 {
 	table->pid = pid;
+	table->path = mapping->path;
 	table->share = user_shares_of(&cache->bytes, pid);
 	table->rule_share = user_shares_of(&cache->rules, pid);
 	if (!make_room_in_shares(cache, table, 1)) {
-		cache->use.no_room++;
+		note_no_room(cache, table);
 		return;
 	}
 	table->asked_ns = clock_ns(CLOCK_MONOTONIC);
@@ -271,12 +309,12 @@ static void put_table(struct unwind_table_cache *cache, struct cached_table *tab
 	/* This does not count as a try for other users: they may have the file, too, and room for
 	 * it. */
 	if (!make_room_in_shares(cache, table, bytes)) {
-		cache->use.no_room++;
+		note_no_room(cache, table);
 		table->tries--;
 		return;
 	}
 	if (!keep_table(cache, table, &file->table)) {
-		cache->use.no_room++;
+		note_no_room(cache, table);
 		table->pid = 0;
 		return;
 	}
@@ -300,6 +338,9 @@ size_t unwind_table_cache_collect(struct unwind_table_cache *cache)
 		switch (built->file.outcome) {
 		case TABLE_FAILED:
 			cache->use.failed++;
+			break;
+		case TABLE_NO_ROOM:
+			note_no_room(cache, table);
 			break;
 		case TABLE_NO_CFI:
 			table->state = CACHED_TABLE_NO_CFI;

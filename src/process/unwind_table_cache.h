@@ -47,6 +47,7 @@ struct cached_table {
 	size_t bytes;               /* charged for the location */
 	uint32_t tries;
 	uint64_t asked_ns;
+	const struct name *path; /* of the mapping that it was first asked for with */
 };
 
 struct unwind_table_cache_options {
@@ -54,6 +55,7 @@ struct unwind_table_cache_options {
 	size_t max_bytes;           /* of the store */
 	struct kept *kept;          /* for the files (profile/kept.h); NULL: they are not kept */
 	bool no_disk;               /* without the cache on disk */
+	struct memory_limit *limit; /* that is asked before a file is read; NULL: none */
 };
 
 struct error *unwind_table_cache_create(const struct unwind_table_cache_options *options,
@@ -99,6 +101,9 @@ struct unwind_table_cache_use {
 	size_t failed, no_room;
 	size_t asked, answered; /* requests to the builders */
 };
+/* The files that there was no room for last, without their folders: "a, b, ...". NULL: none. */
+const char *unwind_table_cache_without_room(const struct unwind_table_cache *cache);
+
 struct unwind_table_cache_use unwind_table_cache_usage(const struct unwind_table_cache *cache);
 
 /* Takes NULL. What is in the store stays there. */

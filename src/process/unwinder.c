@@ -60,6 +60,8 @@ static struct error *add_chunk(void *context, uint32_t number, uint32_t **ret)
 		err = ahead ? memory_chunks_add(chunks, "ctprof_unwind", ahead)
 			    : error_system(ENOSPC, "memory of unwind tables");
 	}
+	if (!err && number >= chunks->mapped.count)
+		err = error_system(ENOSPC, "memory of unwind tables");
 	if (!err)
 		*ret = chunks->mapped.items[number];
 	return err;
@@ -75,6 +77,7 @@ static struct error *open_store(struct unwinder *unwinder)
 		return error_system(errno, "memory of unwind rules");
 	unwinder->rules = rules;
 	memory_chunks_init(&unwinder->chunks, options->chunks, 0, 1, UNWIND_CHUNK_BYTES);
+	unwinder->chunks.limit = options->limit;
 	return unwind_store_create(
 		&(struct unwind_store_options){
 			.max_bytes = options->max_bytes,
@@ -103,6 +106,7 @@ static struct error *open_unwinder(struct unwinder *unwinder, const uint32_t *pi
 				.max_bytes = bytes,
 				.kept = unwinder->options.kept,
 				.no_disk = unwinder->options.no_cache,
+				.limit = unwinder->options.limit,
 			},
 			&unwinder->tables);
 	if (err)
@@ -498,6 +502,11 @@ uint64_t unwinder_published_ns(const struct unwinder *unwinder, uint32_t pid)
 	const struct unwinding *process = find_process(unwinder, pid);
 
 	return process ? process->published_ns : 0;
+}
+
+const char *unwinder_without_room(const struct unwinder *unwinder)
+{
+	return unwind_table_cache_without_room(unwinder->tables);
 }
 
 struct unwinder_use unwinder_use(const struct unwinder *unwinder)

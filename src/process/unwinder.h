@@ -39,8 +39,9 @@ struct unwinder_options {
 	 * processes. */
 	const uint32_t *pids;
 	size_t pid_count;
-	size_t max_bytes; /* of tables in memory */
-	bool no_cache;    /* on disk */
+	size_t max_bytes;           /* of tables in memory */
+	struct memory_limit *limit; /* for them, as for all; not owned. NULL: none */
+	bool no_cache;              /* on disk */
 };
 
 struct error *unwinder_open(const struct unwinder_options *options,
@@ -82,6 +83,9 @@ struct unwinder_use {
 	struct unwind_store_use memory;
 };
 struct unwinder_use unwinder_use(const struct unwinder *unwinder);
+
+/* Names of files for whose tables there was no room, "a, b, ...". NULL: none. */
+const char *unwinder_without_room(const struct unwinder *unwinder);
 
 /* Takes NULL, and half-open ones. */
 void unwinder_close(struct unwinder *unwinder);
