@@ -194,8 +194,9 @@ struct profile_losses {
 	/* Missing unwind tables: unreadable files, tables and processes without room, mappings
 	 * beyond the limit of a process. */
 	uint64_t tables_failed, tables_lost, mappings_lost;
-	uint64_t runs, run_ns; /* of the programs, by the kernel's own count */
-	uint64_t own_cpu_ns;   /* CPU time of ctprof itself */
+	uint64_t memory_refused; /* requests for memory beyond `memory_limit` */
+	uint64_t runs, run_ns;   /* of the programs, by the kernel's own count */
+	uint64_t own_cpu_ns;     /* CPU time of ctprof itself */
 };
 
 struct profile_meta {
@@ -206,6 +207,9 @@ struct profile_meta {
 	uint64_t on_cpu_period_ns;  /* of on-CPU samples; 0: none were taken */
 	uint64_t off_cpu_period_ns; /* of time-weighted sampling; 0: exact */
 	uint32_t cpus;
+	uint64_t memory_limit;            /* bytes; 0: there was none */
+	const struct name *without_table; /* files without room for their tables, "a, b, ..."; may
+					   * be NULL */
 	struct profile_losses losses;
 };
 

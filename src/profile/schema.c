@@ -87,6 +87,8 @@ static const struct json_field meta_rows[] = {
 	META(u64, on_cpu_period_ns),
 	META(u64, off_cpu_period_ns),
 	META(u32, cpus),
+	META(u64, memory_limit),
+	META(name, without_table),
 };
 const struct json_fields profile_meta_fields = JSON_FIELDS(meta_rows);
 
@@ -116,6 +118,7 @@ static const struct json_field losses_rows[] = {
 	LOSS(tables_failed),
 	LOSS(tables_lost),
 	LOSS(mappings_lost),
+	LOSS(memory_refused),
 	LOSS(runs),
 	LOSS(run_ns),
 	LOSS(own_cpu_ns),

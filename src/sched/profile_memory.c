@@ -47,7 +47,7 @@ static void begin_pool(struct profile_chunks *chunks, unsigned pool)
 
 struct error *profile_chunks_init(struct profile_chunks *chunks, struct profile_state *state,
 				  struct track_state *track, int records_map, int stack_map,
-				  size_t stacks, size_t bytes)
+				  size_t stacks, size_t bytes, struct memory_limit *limit)
 {
 	const uint64_t pool_words = UINT64_C(1) << STACK_POOL_BITS;
 	const uint64_t most = bytes / 4 * 3 / sizeof(struct profile_record) + 2;
@@ -65,13 +65,18 @@ struct error *profile_chunks_init(struct profile_chunks *chunks, struct profile_
 		memory_chunks_init(&chunks->stacks[pool], stack_map,
 				   (uint32_t)(pool_begin(pool) >> STACK_CHUNK_BITS), 1,
 				   sizeof(struct stack_chunk));
+		chunks->stacks[pool].limit = limit;
 		begin_pool(chunks, pool);
 	}
 	first = chunks_for(stacks < chunks->most_words / WORDS_A_STACK ? stacks * WORDS_A_STACK
 								       : chunks->most_words);
-	err = tracker_init(&chunks->tracker, track, records_map, sizeof(struct profile_record),
-			   most);
-	return err ? err : add_stacks(chunks, 0, (uint32_t)(first ? first : 1));
+	err = add_stacks(chunks, 0, (uint32_t)(first ? first : 1));
+	/* An epoch must find room when there is none left. */
+	if (!err && limit && limit->bytes)
+		err = add_stacks(chunks, 1, 1);
+	return err ? err
+		   : tracker_init(&chunks->tracker, track, records_map,
+				  sizeof(struct profile_record), most, limit);
 }
 
 /* Records and stacks share the budget: builds need records, and servers stacks. */

@@ -20,10 +20,12 @@ struct profile_chunks {
 	uint64_t first_words; /* in use when the other pool was emptied */
 };
 
-/* Room for so many stacks of usual depth at the start, and for `bytes` at most. */
+/* Room for so many stacks of usual depth at the start, and for `bytes` at most, as far as `limit`
+ * allows it, which is borrowed. */
 struct error *profile_chunks_init(struct profile_chunks *chunks, struct profile_state *state,
 				  struct track_state *track, int records_map, int stack_map,
-				  size_t stacks, size_t bytes) MUST_CHECK;
+				  size_t stacks, size_t bytes,
+				  struct memory_limit *limit) MUST_CHECK;
 
 /* More, when little is left; nothing once the bound is reached, for then it is counted as lost. */
 struct error *profile_chunks_grow(struct profile_chunks *chunks) MUST_CHECK;

@@ -143,12 +143,23 @@ static struct error *put_losses(struct profile_reading *r)
 		.missed = now.missed - before.missed,
 		.threads_torn = r->torn,
 		.maps_lost = session->images ? process_watch_lost(session->images) : 0,
+		.memory_refused = session->limit.refused - session->refused,
 	};
 	session->threads_lost = threads_lost;
+	session->refused = session->limit.refused;
 	put_walks(&before, &now, losses);
 	put_tables(session, losses);
 	put_own_cost(session, losses);
 	return NULL;
+}
+
+static void put_limit(const struct profile_session *session, struct profile *profile)
+{
+	const char *names = session->unwinder ? unwinder_without_room(session->unwinder) : NULL;
+
+	profile->meta.memory_limit = session->limit.bytes;
+	if (names)
+		profile->meta.without_table = profile_name(profile, names, strlen(names));
 }
 
 static struct error *put_meta(struct profile_reading *r)
@@ -173,6 +184,7 @@ static struct error *put_meta(struct profile_reading *r)
 		meta->on_cpu_period_ns = r->session->program->rodata->config.on_cpu_period_ns;
 	meta->off_cpu_period_ns = options->period_ns;
 	meta->cpus = cpus_online();
+	put_limit(r->session, r->profile);
 	for (size_t i = 0; options->probes && i < options->probes->events.count; i++) {
 		const struct name *event = options->probes->events.items[i];
 		const struct name *name = profile_name(r->profile, event->bytes, event->length);

@@ -21,6 +21,7 @@
 #include "os/process_user.h"
 #include "os/tasks.h"
 #include "profile/kept.h"
+#include "sched/profile_limit.h"
 #include "sched/profile_unwinding.h"
 #include "sched/tracer_frames.h"
 
@@ -159,6 +160,14 @@ static void choose_programs(struct profile_bpf *program, const struct profile_op
 
 /* --- sizes --- */
 
+static void limit_maps(struct profile_options *options)
+{
+	const size_t most = profile_limit_maps(options->memory_limit);
+
+	if (options->memory_limit && options->memory_bytes > most)
+		options->memory_bytes = most;
+}
+
 static uint32_t entries(uint64_t bytes, size_t each, uint64_t most)
 {
 	uint64_t count = bytes / each;
@@ -182,6 +191,9 @@ static void size_maps(struct profile_bpf *program, const struct profile_options 
 	if (options->probes)
 		bpf_map__set_max_entries(program->maps.entry_events,
 					 (uint32_t)options->probes->events.count);
+	if (options->memory_limit)
+		bpf_map__set_max_entries(program->maps.unwind_processes,
+					 entries(share / 4, 96, UNWIND_PROCESSES_MAX));
 	if (!profile_has_tables(options)) {
 		bpf_map__set_max_entries(program->maps.unwind_rules, 1);
 		bpf_map__set_max_entries(program->maps.unwind_chunks, 1);
@@ -267,6 +279,9 @@ static struct error *load_with(struct profile_session *session, bool has_multi)
 	return bpf_programs_load_error(-failed);
 }
 
+/* What reading the symbols of the kernel takes, which comes later. */
+#define SYMBOLS_BYTES (UINT64_C(6) << 20)
+
 static struct error *load_profiler(struct profile_session *session)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, run);
@@ -282,11 +297,15 @@ static struct error *load_profiler(struct profile_session *session)
 	if (bpf_prog_test_run_opts(bpf_program__fd(session->program->progs.probe_environment),
 				   &run))
 		return error_system(errno, "the BPF programs do not run");
-	err = profile_chunks_init(&session->chunks, &session->program->bss->state,
-				  &session->program->bss->track,
-				  bpf_map__fd(session->program->maps.records),
-				  bpf_map__fd(session->program->maps.stack_pool),
-				  session->options.stacks, session->options.memory_bytes);
+	session->limit = (struct memory_limit){
+		.bytes = session->options.memory_limit,
+		.beside = profile_limit_kernel(session->program->obj) + SYMBOLS_BYTES,
+	};
+	err = profile_chunks_init(
+		&session->chunks, &session->program->bss->state, &session->program->bss->track,
+		bpf_map__fd(session->program->maps.records),
+		bpf_map__fd(session->program->maps.stack_pool), session->options.stacks,
+		session->options.memory_bytes, &session->limit);
 	session->chunks.most_stacks = bpf_map__max_entries(session->program->maps.stack_numbers);
 	return err;
 }
@@ -345,16 +364,23 @@ static const struct guard_options guarded = {
 	.kind = THREAD_WATCHER,
 };
 
+/* A build maps some thousand files a second, and we may not run for a while. */
+#define RING_BYTES ((size_t)2 << 20)
+
 static struct error *watch_images(struct profile_session *session)
 {
-	/* A build maps some thousand files a second, and we may not run for a while. */
+	const uint64_t limit = session->options.memory_limit;
 	struct process_watch_options watch = {
-		.ring_bytes = 2 << 20,
+		.ring_bytes = RING_BYTES,
 		.wake_bytes = profile_has_tables(&session->options),
 	};
 
 	struct error *err;
 
+	if (limit) {
+		watch.max_memory = profile_limit_images(limit);
+		watch.ring_bytes = profile_limit_ring(limit, RING_BYTES);
+	}
 	watch.guard = session->guard = guard_create(&guarded);
 	watch.kept = session->kept = kept_create();
 	if (!session->guard || !session->kept)
@@ -400,6 +426,7 @@ struct error *profile_session_open(const struct profile_options *options,
 	if (!session)
 		return &error_no_memory;
 	session->options = *options;
+	limit_maps(&session->options);
 	session->cgroups = -1;
 	program_cost_init(&session->cost, options->statistics);
 	arena_init(&session->counted.arena, SIZE_MAX);
@@ -486,6 +513,7 @@ void profile_session_find_symbols(struct profile_session *session)
 	session->symbols_read = clock_ns(CLOCK_MONOTONIC);
 	/* Stacks of the kernel have no names then, which is not worth failing for. */
 	error_destroy(kallsyms_read("/proc/kallsyms", &session->symbols));
+	session->limit.beside -= SYMBOLS_BYTES;
 }
 
 /* Reading the symbols takes longer than all else of the start: a profile that ends before reads

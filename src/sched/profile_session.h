@@ -65,7 +65,9 @@ struct profile_options {
 	enum profile_unwind unwind;
 	bool only_times; /* of threads: no stacks, and what is about single waits has no effect */
 	size_t stacks;   /* room for so many at the start */
-	size_t memory_bytes; /* that maps may grow to */
+	size_t memory_bytes;   /* that maps may grow to */
+	uint64_t memory_limit; /* of all that is resident and in maps, at least
+				* PROFILE_LIMIT_LEAST; 0: none */
 	/* Called while unwind tables are made before the start; if it returns false, start without
 	 * the rest. May be NULL. */
 	unwinder_progress *progress;

@@ -53,6 +53,7 @@ struct error *profile_open_unwinder(struct profile_session *session)
 		.kept = session->kept,
 		.pids = pids,
 		.max_bytes = options->memory_bytes,
+		.limit = &session->limit,
 	};
 
 	if (!pids)

@@ -145,7 +145,7 @@ static struct error *load_tracker(struct state_session *session)
 	return err ? err
 		   : tracker_init(&session->tracker, &program->bss->track,
 				  bpf_map__fd(program->maps.records), sizeof(struct task_record),
-				  UINT64_MAX);
+				  UINT64_MAX, NULL);
 }
 
 static struct error *attach_tracker(struct state_session *session)

@@ -64,7 +64,7 @@ static uint64_t chunks_beside(uint64_t used)
 }
 
 struct error *tracker_init(struct tracker *tracker, struct track_state *state, int records_map,
-			   size_t record_bytes, uint64_t most)
+			   size_t record_bytes, uint64_t most, struct memory_limit *limit)
 {
 	const uint64_t numbers = UINT64_C(1) << RECORD_NUMBER_BITS;
 
@@ -74,6 +74,7 @@ struct error *tracker_init(struct tracker *tracker, struct track_state *state, i
 		.most = most < numbers - 1 ? most : numbers - 1,
 	};
 	memory_chunks_init(&tracker->records, records_map, 0, RECORD_CHUNK, (uint32_t)record_bytes);
+	tracker->records.limit = limit;
 	/* Number 0 is none. */
 	state->next = 1;
 	return have_chunks(tracker, chunks_beside(tasks_count(TASKS_LOADAVG)));

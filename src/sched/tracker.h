@@ -40,10 +40,11 @@ struct tracker {
 void tracker_configure(struct track_config *config, const struct btf *kernel);
 
 /* `records_map` is the array of maps that records are in, `record_bytes` the size of one. Makes
- * room for the tasks that exist and some thousand more, but for no more than `most`. On an error
- * the tracker can be deinitialised as well. */
+ * room for the tasks that exist and some thousand more, but for no more than `most`, nor than
+ * `limit` (borrowed; NULL: none) allows. On an error the tracker can be deinitialised as well. */
 struct error *tracker_init(struct tracker *tracker, struct track_state *state, int records_map,
-			   size_t record_bytes, uint64_t most) MUST_CHECK;
+			   size_t record_bytes, uint64_t most,
+			   struct memory_limit *limit) MUST_CHECK;
 void tracker_deinit(struct tracker *tracker);
 
 /* A program of an object, and the pointer to its link. */

@@ -81,7 +81,7 @@ int main(int argc, char **argv)
 		fail("cannot load");
 	check(profile_chunks_init(&chunks, &object->bss->state, &object->bss->track,
 				  bpf_map__fd(object->maps.records),
-				  bpf_map__fd(object->maps.stack_pool), 1024, 64 << 20));
+				  bpf_map__fd(object->maps.stack_pool), 1024, 64 << 20, NULL));
 	for (int i = 3; i < argc && count < 64; i++) {
 		pids[count] = (uint32_t)atoi(argv[i]);
 		bpf_map_update_elem(bpf_map__fd(object->maps.target_processes), &pids[count++],

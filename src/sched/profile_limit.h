@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How a limit on all of the memory (--memory) is divided. What grows by chunks, which are most of
+ * it, asks for each (base/memory_limit.h). The rest has a bound of its own from the start: hashes,
+ * which the kernel makes grow, mappings and names of processes, and rings.
+ */
+#ifndef SCHED_PROFILE_LIMIT_H
+#define SCHED_PROFILE_LIMIT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct bpf_object;
+
+/* A smaller limit is wrong usage: the programs, the symbols of the kernel and the libraries take
+ * most of this. */
+#define PROFILE_LIMIT_LEAST ((uint64_t)64 << 20)
+
+/* For records of threads, stacks and counts; so much may also be for unwind tables. */
+size_t profile_limit_maps(uint64_t limit);
+
+/* For mappings of processes and names of their files. */
+size_t profile_limit_images(uint64_t limit);
+
+/* For perf events of each CPU: `usual`, or less. */
+size_t profile_limit_ring(uint64_t limit, size_t usual);
+
+/* What the maps of the object take in the kernel once they are full, without those in maps. */
+uint64_t profile_limit_kernel(const struct bpf_object *object);
+
+#endif
