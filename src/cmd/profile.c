@@ -162,9 +162,8 @@ static void explain_nothing(const struct taking *t, const struct profile *profil
 			has_filters(a) ? "matched -p, -t, --comm, --cgroup, -u or -k"
 				       : "could be profiled");
 	else if (losses->lost)
-		fprintf(stderr,
-			"all %" PRIu64 " events were lost: no memory left (see --max-map-memory)\n",
-			losses->lost);
+		fprintf(stderr, "all %" PRIu64 " events were lost: no memory left (see %s)\n",
+			losses->lost, a->memory_limit ? "--memory" : "--max-map-memory");
 	else if (losses->filtered)
 		fprintf(stderr,
 			"all %" PRIu64 " waits (%s) were filtered out by --min-block-time, "

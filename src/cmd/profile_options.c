@@ -8,6 +8,7 @@
 
 #include "base/units.h"
 #include "os/cpulist.h"
+#include "sched/profile_limit.h"
 #include "sched/profile_record.h"
 #include "security/privileges.h"
 
@@ -149,16 +150,28 @@ struct error *parse_longest(const char *argument, void *at)
 	return parse_between(argument, 1, PROFILE_LONGEST_MAX, "number", at);
 }
 
-struct error *parse_memory(const char *argument, void *at)
+static struct error *parse_bytes(const char *argument, uint64_t least, const char *smallest,
+				 uint64_t *ret)
 {
 	struct amount amount;
 
 	if (!units_parse(text_of(argument), &amount) || amount.percent ||
 	    (amount.dimension != DIMENSION_BYTES && amount.dimension != DIMENSION_COUNT) ||
-	    amount.value < MEMORY_LEAST || amount.value > MEMORY_MOST)
-		return error_create("invalid size '%.40s': expected 64KiB to 64GiB", argument);
-	*(uint64_t *)at = (uint64_t)amount.value;
+	    amount.value < least || amount.value > MEMORY_MOST)
+		return error_create("invalid size '%.40s': expected %s to 64GiB", argument,
+				    smallest);
+	*ret = (uint64_t)amount.value;
 	return NULL;
+}
+
+struct error *parse_memory(const char *argument, void *at)
+{
+	return parse_bytes(argument, MEMORY_LEAST, "64KiB", at);
+}
+
+struct error *parse_memory_limit(const char *argument, void *at)
+{
+	return parse_bytes(argument, PROFILE_LIMIT_LEAST, "64MiB", at);
 }
 
 struct error *parse_event(const char *argument, void *at)
@@ -470,6 +483,7 @@ struct profile_options profile_arguments_apply(const struct profile_arguments *a
 		.unwind = arguments->unwind,
 		.stacks = arguments->stacks ? arguments->stacks : STACKS,
 		.memory_bytes = arguments->memory_bytes ? arguments->memory_bytes : MEMORY,
+		.memory_limit = arguments->memory_limit,
 		.recheck = (unsigned)(arguments->recheck ? arguments->recheck : RECHECK),
 	};
 

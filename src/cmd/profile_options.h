@@ -30,7 +30,7 @@ struct profile_arguments {
 	unsigned classes;
 	enum profile_unwind unwind;
 	size_t frequency, depth, stacks, longest, keep_per_mille, recheck;
-	uint64_t duration_ns, interval_ns, memory_bytes;
+	uint64_t duration_ns, interval_ns, memory_bytes, memory_limit;
 	uint64_t min_ns; /* PROFILE_MIN_NS: not given */
 	uint64_t max_ns, period_ns;
 	bool wakers, preemptors, histograms, list_probes, forces_returns;
@@ -119,6 +119,10 @@ struct profile_arguments {
 	{ "max-map-memory", 0, "SIZE", parse_memory, PROFILE_AT(arguments, memory_bytes),          \
 	  "Limit the kernel memory for records of threads, stacks and counts (default "            \
 	  "256MiB). Events beyond it count as lost.", NULL, false },                               \
+	{ "memory", 0, "SIZE", parse_memory_limit, PROFILE_AT(arguments, memory_limit),            \
+	  "Limit all of the memory while profiling, resident and in BPF maps (at least "           \
+	  "64MiB). What does not fit is left out, and the report says what that was.", NULL,       \
+	  false },                                                                                 \
 	{ "wakers", 0, NULL, parse_flag, PROFILE_AT(arguments, wakers),                            \
 	  "Add the waker and its stack on top of the stack of a wait.", NULL, false },             \
 	{ "preempted-by", 0, NULL, parse_flag, PROFILE_AT(arguments, preemptors),                  \
@@ -142,6 +146,7 @@ struct error *parse_unwind(const char *argument, void *at);
 struct error *parse_depth(const char *argument, void *at);
 struct error *parse_positive(const char *argument, void *at);
 struct error *parse_memory(const char *argument, void *at);
+struct error *parse_memory_limit(const char *argument, void *at);
 struct error *parse_longest(const char *argument, void *at);
 
 const char *profile_mode_name(size_t number);

@@ -7,6 +7,7 @@
 #include "report/flame_walk.h"
 #include "report/profile_heading.h"
 #include "report/profile_wording.h"
+#include "report/visible.h"
 
 /* --- head --- */
 
@@ -54,18 +55,19 @@ static void print_events(FILE *out, const struct profile *profile)
 	fputc('\n', out);
 }
 
-static void print_truncated(FILE *out, const struct profile_losses *l)
+static void print_truncated(FILE *out, const struct profile_meta *meta)
 {
+	const struct profile_losses *l = &meta->losses;
+	const char *option = meta->memory_limit ? "--memory" : "--max-map-memory";
+
 	if (l->user_truncated || l->kernel_truncated)
 		fprintf(out,
 			" cut       %" PRIu64 " user and %" PRIu64
 			" kernel stacks had more frames than were taken\n",
 			l->user_truncated, l->kernel_truncated);
 	if (l->threads_lost)
-		fprintf(out,
-			" threads   %" PRIu64
-			" came when there was no room for them (--max-map-memory)\n",
-			l->threads_lost);
+		fprintf(out, " threads   %" PRIu64 " came when there was no room for them (%s)\n",
+			l->threads_lost, option);
 	if (l->threads_torn)
 		fprintf(out,
 			" threads   %" PRIu64
@@ -89,6 +91,48 @@ static void print_truncated(FILE *out, const struct profile_losses *l)
 			" tables    no room for %" PRIu64 ", nor for %" PRIu64
 			" mappings of large processes: their stacks use frame pointers\n",
 			l->tables_lost, l->mappings_lost);
+}
+
+/* --- memory --- */
+
+static void print_left_out(FILE *out, bool *any, uint64_t count, const char *one, const char *many)
+{
+	if (!count)
+		return;
+	fprintf(out, "%s%" PRIu64 " %s", *any ? ", " : ": ", count, count == 1 ? one : many);
+	*any = true;
+}
+
+static void print_limit(FILE *out, const struct profile_meta *meta, double kept_ns)
+{
+	const struct profile_losses *l = &meta->losses;
+	char limit[UNITS_TEXT_MAX];
+	bool any = false;
+
+	if (!meta->memory_limit)
+		return;
+	units_format(limit, UNIT_BYTES, meta->memory_limit);
+	if (!l->memory_refused && !l->lost && !l->threads_lost && !l->tables_lost &&
+	    !l->maps_lost) {
+		fprintf(out, " memory    limit of %s not reached\n", limit);
+		return;
+	}
+	fprintf(out, " memory    limit of %s reached", limit);
+	print_left_out(out, &any, l->tables_lost, "unwind table was not made",
+		       "unwind tables were not made");
+	if (l->tables_lost && meta->without_table) {
+		fputs(" (", out);
+		text_print_visible(out, name_text(meta->without_table), 0);
+		fputs(")", out);
+	}
+	print_left_out(out, &any, l->lost, "event was lost", "events were lost");
+	if (l->lost)
+		fprintf(out, " (%.3f%% of the time)",
+			100 * share_of((double)l->lost_ns, kept_ns + (double)l->lost_ns));
+	print_left_out(out, &any, l->threads_lost, "thread has no record",
+		       "threads have no record");
+	print_left_out(out, &any, l->maps_lost, "mapping is unknown", "mappings are unknown");
+	fputs(any ? "\n" : ": nothing was left out\n", out);
 }
 
 /* --- how stacks of user space were had --- */
@@ -207,7 +251,8 @@ struct error *footer_report(FILE *out, const struct profile_report *report,
 			100 * share_of((double)l->lost_ns, kept + (double)l->lost_ns));
 	else
 		fputs(" lost      nothing\n", out);
-	print_truncated(out, l);
+	print_limit(out, &profile->meta, kept);
+	print_truncated(out, &profile->meta);
 	print_walks(out, l->walks);
 	print_checked(out, l);
 	print_cost(out, &profile->meta);
