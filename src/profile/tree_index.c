@@ -6,17 +6,13 @@ static uint32_t label_of(const uint32_t *labels, uint32_t frame)
 	return labels ? labels[frame] : frame;
 }
 
-/* Where the number of the child stands; NODE_NONE: there is none yet. NULL without memory. */
-static uint32_t *find_child(struct tree_index *index, const struct tree_nodes *nodes,
-			    const uint32_t *labels, uint32_t parent, uint32_t label)
+/* Where the number of a child is that is not behind its parent, or NODE_NONE if there is none yet.
+ * NULL without memory. */
+static uint32_t *find_other(struct tree_index *index, uint32_t parent, uint32_t label)
 {
-	uint32_t *child, *first = parent == NODE_NONE ? &index->first_root : &index->items[parent];
-
 	bool is_new;
+	uint32_t *child = map_add(&index->others, (uint64_t)parent << 32 | label, &is_new);
 
-	if (*first == NODE_NONE || label_of(labels, nodes->items[*first].frame) == label)
-		return first;
-	child = map_add(&index->others, (uint64_t)parent << 32 | label, &is_new);
 	if (child && is_new)
 		*child = NODE_NONE;
 	return child;
@@ -25,40 +21,40 @@ static uint32_t *find_child(struct tree_index *index, const struct tree_nodes *n
 static bool index_nodes(struct tree_index *index, const struct tree_nodes *nodes,
 			const uint32_t *labels)
 {
-	if (!index->count)
-		index->first_root = NODE_NONE;
-	if (!array_reserve(index, nodes->room - index->count))
-		return false;
-	while (index->count < nodes->count) {
+	for (; index->count < nodes->count; index->count++) {
 		const struct node *node = &nodes->items[index->count];
-		uint32_t *child = find_child(index, nodes, labels, node->parent,
-					     label_of(labels, node->frame));
+		const struct node *first = &nodes->items[(uint32_t)(node->parent + 1)];
+		const uint32_t label = label_of(labels, node->frame);
+		uint32_t *child;
 
+		if (first == node ||
+		    (first->parent == node->parent && label_of(labels, first->frame) == label))
+			continue;
+		child = find_other(index, node->parent, label);
 		if (!child)
 			return false;
 		if (*child == NODE_NONE)
 			*child = (uint32_t)index->count;
-		index->items[index->count++] = NODE_NONE;
 	}
 	return true;
 }
 
-struct error *tree_add(struct tree_index *index, struct tree_nodes *nodes, const uint32_t *labels,
-		       uint32_t parent, uint32_t frame, uint32_t *ret)
+struct error *tree_search(struct tree_index *index, struct tree_nodes *nodes,
+			  const uint32_t *labels, uint32_t parent, uint32_t frame, uint32_t *ret)
 {
 	uint32_t *child;
 
-	if ((!index->count || index->count < nodes->count) && !index_nodes(index, nodes, labels))
+	if (index->count < nodes->count && !index_nodes(index, nodes, labels))
 		return &error_no_memory;
-	child = find_child(index, nodes, labels, parent, label_of(labels, frame));
+	child = find_other(index, parent, label_of(labels, frame));
 	if (!child)
 		return &error_no_memory;
 	if (*child == NODE_NONE) {
 		if (nodes->count >= NODE_NONE - 1 ||
 		    !array_push(nodes, (struct node){ parent, frame }))
 			return &error_no_memory;
-		*ret = *child = (uint32_t)nodes->count - 1;
-		return array_push(index, NODE_NONE) ? NULL : &error_no_memory;
+		*child = (uint32_t)nodes->count - 1;
+		index->count++;
 	}
 	*ret = *child;
 	return NULL;
@@ -66,7 +62,6 @@ struct error *tree_add(struct tree_index *index, struct tree_nodes *nodes, const
 
 void tree_index_deinit(struct tree_index *index)
 {
-	array_deinit(index);
 	map_deinit(&index->others);
-	index->first_root = NODE_NONE;
+	index->count = 0;
 }
