@@ -2,6 +2,8 @@
 /*
  * Writes a profile by the rows of schema.c; here are those that are no plain objects.
  */
+#include <string.h>
+
 #include "profile/files.h"
 #include "profile/schema.h"
 
@@ -141,15 +143,119 @@ WRITE(histograms)
 	json_array_end(w);
 }
 
+/* --- mappings --- */
+
+static bool is_same_mapping(const struct profile_mapping *a, const struct profile_mapping *b)
+{
+	return a->start == b->start && a->end == b->end && a->file_offset == b->file_offset &&
+	       a->path == b->path && a->major == b->major && a->minor == b->minor &&
+	       a->inode == b->inode && a->build_id_length == b->build_id_length &&
+	       memcmp(a->build_id, b->build_id, a->build_id_length) == 0;
+}
+
+static bool has_same_mappings(const struct profile *p, const struct profile_image *a,
+			      const struct profile_image *b)
+{
+	for (uint32_t i = 0; i < a->mapping_count; i++)
+		if (!is_same_mapping(&p->mappings.items[a->first_mapping + i],
+				     &p->mappings.items[b->first_mapping + i]))
+			return false;
+	return true;
+}
+
+/* Processes that were forked have equal mappings in the first one and everywhere. */
+static struct words mappings_key(const struct profile *p, const struct profile_image *image)
+{
+	const struct profile_mapping *first = &p->mappings.items[image->first_mapping];
+
+	return (struct words){ { first->start, (uintptr_t)first->path,
+				 (uint64_t)image->mapping_count << 32 | first->minor } };
+}
+
+/* The image before whose mappings are equal, or this one. */
+static struct error *find_shared(const struct profile *p, struct word_map *known, uint32_t image,
+				 uint32_t *ret)
+{
+	const struct profile_image *images = p->images.items;
+	uint32_t *number = word_map_at(known, mappings_key(p, &images[image]));
+
+	if (!number)
+		return &error_no_memory;
+	if (*number == WORD_MAP_NEW || !has_same_mappings(p, &images[*number], &images[image]))
+		*number = image;
+	*ret = *number;
+	return NULL;
+}
+
+/* Add the mappings of an image that has others than all before. False: there are more than in the
+ * profile, since those of images overlap. */
+static bool put_mappings(const struct profile *p, struct profile_image *image,
+			 struct profile *shared)
+{
+	if (image->mapping_count > p->mappings.count - shared->mappings.count)
+		return false;
+	if (image->mapping_count)
+		memcpy(shared->mappings.items + shared->mappings.count,
+		       p->mappings.items + image->first_mapping,
+		       image->mapping_count * sizeof(*p->mappings.items));
+	image->first_mapping = (uint32_t)shared->mappings.count;
+	shared->mappings.count += image->mapping_count;
+	return true;
+}
+
+/* Make `shared` a view of the profile in which equal mappings of several processes are there once:
+ * `images` and `mappings` are its own. Where images overlap, it is the profile itself. */
+static struct error *share_mappings(const struct profile *p, struct profile *shared,
+				    bool *ret_is_shared)
+{
+	struct word_map known = { 0 };
+	struct error *err = NULL;
+	bool is_shared = true;
+
+	memset(&shared->images, 0, sizeof(shared->images));
+	memset(&shared->mappings, 0, sizeof(shared->mappings));
+	if (!array_reserve(&shared->images, p->images.count) ||
+	    !array_reserve(&shared->mappings, p->mappings.count))
+		return &error_no_memory;
+	for (uint32_t i = 0; i < p->images.count && !err && is_shared; i++) {
+		struct profile_image image = p->images.items[i];
+		uint32_t same = i;
+
+		if (image.mapping_count)
+			err = find_shared(p, &known, i, &same);
+		if (same != i)
+			image.first_mapping = shared->images.items[same].first_mapping;
+		else
+			is_shared = put_mappings(p, &image, shared);
+		shared->images.items[shared->images.count++] = image;
+	}
+	word_map_deinit(&known);
+	*ret_is_shared = is_shared;
+	return err;
+}
+
+static struct error *write_profile(struct json_writer *w, const struct profile *profile)
+{
+	struct profile shared = *profile;
+	bool is_shared;
+	struct error *err = share_mappings(profile, &shared, &is_shared);
+
+	if (!err)
+		json_object_write(w, &profile_root_fields, is_shared ? &shared : profile);
+	array_deinit(&shared.images);
+	array_deinit(&shared.mappings);
+	return err;
+}
+
 struct error *profile_write_json(const struct profile *profile, json_sink sink, void *context)
 {
 	struct json_writer w;
 	struct error *err = json_writer_init(&w, sink, context);
 
-	if (!err) {
-		json_object_write(&w, &profile_root_fields, profile);
+	if (!err)
+		err = write_profile(&w, profile);
+	if (!err)
 		err = json_writer_finish(&w);
-	}
 	json_writer_deinit(&w);
 	return err;
 }

@@ -153,6 +153,63 @@ TEST(repetitions_become_one)
 	profile_destroy(p);
 }
 
+static size_t count_of(const char *text, const char *part)
+{
+	size_t count = 0;
+
+	while ((text = strstr(text, part))) {
+		count++;
+		text += strlen(part);
+	}
+	return count;
+}
+
+#define MAPPING_AT(start) "{\"start\":" start ",\"end\":900,\"path\":\"/a\"}"
+
+/* Those of forked processes are in a file once. */
+TEST(equal_mappings_are_written_once)
+{
+	struct profile *p = parsed(TEXT(
+		"{\"ctprof_profile\":1,\"mappings\":[" MAPPING_AT("100") "," MAPPING_AT("200") "," MAPPING_AT("100") "," MAPPING_AT(
+			"200") "," MAPPING_AT("100") "," MAPPING_AT("300") "],\"images\":[{\"pid\":"
+									   "1,\"first_mapping\":0,"
+									   "\"mapping_count\":2},"
+									   "{\"pid\":2,\"first_"
+									   "mapping\":2,\"mapping_"
+									   "count\":2},{\"pid\":3},"
+									   "{\"pid\":4,\"first_"
+									   "mapping\":4,\"mapping_"
+									   "count\":2}]}"));
+	struct sunk sunk = { 0 };
+	struct profile *again;
+
+	write_to(p, &sunk);
+	assert_int_equal(count_of(sunk.items, "\"start\":"), 4);
+	again = parsed((struct text){ sunk.items, sunk.count });
+	assert_int_equal(again->images.items[1].first_mapping, 0);
+	assert_int_equal(again->images.items[3].first_mapping, 2);
+	assert_int_equal(again->mappings.items[3].start, 300);
+	array_deinit(&sunk);
+	profile_destroy(again);
+	profile_destroy(p);
+}
+
+/* Images that overlap would take more room than they have. */
+TEST(mappings_that_overlap_stay)
+{
+	struct profile *p =
+		parsed(TEXT("{\"ctprof_profile\":1,\"mappings\":[" MAPPING_AT("100") "," MAPPING_AT(
+			"200") "],\"images\":[{\"pid\":1,\"first_mapping\":0,\"mapping_count\":2},"
+			       "{\"pid\":2,\"first_mapping\":1,\"mapping_count\":1}]}"));
+	struct sunk sunk = { 0 };
+
+	write_to(p, &sunk);
+	assert_int_equal(count_of(sunk.items, "\"start\":"), 2);
+	assert_int_equal(count_of(sunk.items, "\"first_mapping\":1"), 1);
+	array_deinit(&sunk);
+	profile_destroy(p);
+}
+
 #define HEAD "{\"ctprof_profile\":1,\"classes\":[\"on-cpu\",\"event\",\"strange\"],"
 #define ONE_SAMPLE(thread, node, class, more)                                             \
 	HEAD "\"threads\":[{}],\"samples\":{\"thread\":[" thread "],\"node\":[" node "]," \
@@ -256,5 +313,7 @@ TEST(a_sink_that_fails)
 UNIT_TESTS(cmocka_unit_test(everything_comes_back), cmocka_unit_test(nothing_comes_back),
 	   cmocka_unit_test(as_documented), cmocka_unit_test(ends_of_walks_have_names),
 	   cmocka_unit_test(order_does_not_matter), cmocka_unit_test(repetitions_become_one),
+	   cmocka_unit_test(equal_mappings_are_written_once),
+	   cmocka_unit_test(mappings_that_overlap_stay),
 	   cmocka_unit_test(dangling_numbers_are_refused), cmocka_unit_test(invalid_profiles),
 	   cmocka_unit_test(cut_off), cmocka_unit_test(a_sink_that_fails))
