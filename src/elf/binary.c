@@ -18,6 +18,7 @@ struct binary_part {
 struct binary {
 	struct binary_part own, debug, packed;
 	struct functions functions;
+	uint64_t *inlined_work; /* NULL: none are looked for, or `inlined` was opened */
 	struct inlined *inlined;
 };
 
@@ -79,7 +80,6 @@ static int add_all(struct binary *binary, const struct binary_options *options)
 {
 	bool has_symbols = elf_has_section(&binary->own.elf, ".symtab");
 	bool wants_more = options->inlined_work && !has_information(&binary->own);
-	struct image *inlined;
 
 	if (!has_symbols || wants_more)
 		open_debug(binary, options);
@@ -93,11 +93,7 @@ static int add_all(struct binary *binary, const struct binary_options *options)
 	    !stubs_add(&binary->functions, &binary->own.elf))
 		return ENOMEM;
 	functions_sort(&binary->functions);
-	if (options->inlined_work) {
-		inlined = has_information(&binary->own) ? &binary->own.image : &binary->debug.image;
-		if (!inlined_open(inlined, options->inlined_work, &binary->inlined))
-			binary->inlined = NULL;
-	}
+	binary->inlined_work = options->inlined_work;
 	return 0;
 }
 
@@ -215,10 +211,23 @@ bool binary_address(const struct binary *binary, uint64_t offset, uint64_t mappe
 
 /* --- search --- */
 
+void binary_prepare(struct binary *binary, const struct dwarf_addresses *addresses)
+{
+	struct image *image =
+		has_information(&binary->own) ? &binary->own.image : &binary->debug.image;
+
+	if (!binary->inlined_work)
+		return;
+	if (!inlined_open(image, addresses, binary->inlined_work, &binary->inlined))
+		binary->inlined = NULL;
+	binary->inlined_work = NULL;
+}
+
 bool binary_find(struct binary *binary, uint64_t address, struct binary_found *ret)
 {
 	const struct function *function = functions_find(&binary->functions, address);
 
+	binary_prepare(binary, NULL);
 	ret->inlined.count = 0;
 	if (binary->inlined)
 		inlined_find(binary->inlined, address, &ret->inlined);

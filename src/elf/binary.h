@@ -55,6 +55,10 @@ struct text binary_build_id(const struct binary *binary);
  */
 bool binary_address(const struct binary *binary, uint64_t offset, uint64_t mapped, uint64_t *ret);
 
+/* Read the debug information for these addresses, and for those behind each of them. Only these may
+ * be searched for then. Without this call, the first search reads all of it. */
+void binary_prepare(struct binary *binary, const struct dwarf_addresses *addresses);
+
 struct binary_found {
 	char name[FUNCTION_NAME_MAX]; /* to be shown; never empty */
 	size_t length;

@@ -4,6 +4,8 @@
 #include <dwarf.h>
 #include <endian.h>
 
+#include "elf/dwarf_cursor.h"
+
 /* --- sections --- */
 
 /* The inflated size of a compressed section, by its section header (SHF_COMPRESSED) or in the older
@@ -28,14 +30,14 @@ static uint64_t inflated_size(const struct elf *elf, const Elf64_Shdr *section)
 	return be64toh(size);
 }
 
-bool dwarf_sections_are_bounded(const struct elf *elf)
+bool dwarf_sections_are_bounded(const struct elf *elf, const char *const *names, size_t count)
 {
 	uint64_t total = 0, most = elf->image->size * DEBUG_RATIO_MAX;
 
-	for (size_t i = 0; i < elf->section_count; i++) {
-		const Elf64_Shdr *section = &elf->sections[i];
+	for (size_t i = 0; i < count; i++) {
+		const Elf64_Shdr *section = elf_section_header(elf, names[i]);
 
-		if (section->sh_type == SHT_NULL || section->sh_type == SHT_NOBITS)
+		if (!section || section->sh_type == SHT_NOBITS)
 			continue;
 		if (__builtin_add_overflow(total, section->sh_size, &total) ||
 		    __builtin_add_overflow(total, inflated_size(elf, section), &total))
@@ -46,49 +48,30 @@ bool dwarf_sections_are_bounded(const struct elf *elf)
 
 /* --- abbreviations --- */
 
-/* A number of at most `most` bytes, 7 bits in each (LEB128). */
-static bool cut_leb128(struct text *rest, size_t most, uint64_t *ret)
-{
-	uint64_t value = 0;
-
-	for (size_t i = 0; i < most && i < rest->length; i++) {
-		uint8_t byte = (uint8_t)rest->bytes[i];
-
-		value |= i < 9 ? (uint64_t)(byte & 0x7f) << 7 * i : 0;
-		if (byte & 0x80)
-			continue;
-		rest->bytes += i + 1;
-		rest->length -= i + 1;
-		*ret = value;
-		return true;
-	}
-	return false;
-}
-
-/* Codes, tags, names and forms are small; constants have up to 64 bits. */
-#define SMALL_MAX    5
-#define CONSTANT_MAX 10
-
 /* Pairs of a name and a form, to the pair of zeros. */
-static bool cut_attributes(struct text *rest, unsigned *ret_free)
+static bool cut_attributes(struct text *rest, struct abbreviations *table)
 {
 	unsigned without_room = 0;
 
 	for (unsigned count = 0; count <= DEBUG_ATTRIBUTES_MAX; count++) {
 		uint64_t name, form, constant;
 
-		if (!cut_leb128(rest, SMALL_MAX, &name) || !cut_leb128(rest, SMALL_MAX, &form))
+		if (!dwarf_cut_leb128(rest, DWARF_SMALL_MAX, &name) ||
+		    !dwarf_cut_leb128(rest, DWARF_SMALL_MAX, &form))
 			return false;
-		if (form == DW_FORM_implicit_const && !cut_leb128(rest, CONSTANT_MAX, &constant))
+		if (form == DW_FORM_implicit_const &&
+		    !dwarf_cut_leb128(rest, DWARF_CONSTANT_MAX, &constant))
 			return false;
 		if (!name && !form) {
-			*ret_free = without_room;
+			if (without_room > table->most_free)
+				table->most_free = without_room;
 			return true;
 		}
 		/* libdw ends at either in one place, and at both in another. */
 		if (!name || !form)
 			return false;
 		without_room += form == DW_FORM_implicit_const || form == DW_FORM_flag_present;
+		table->has_references |= form == DW_FORM_ref_addr || form == DW_FORM_indirect;
 	}
 	return false;
 }
@@ -103,19 +86,16 @@ bool dwarf_measure_abbreviations(struct text section, uint64_t offset, struct ab
 	rest = (struct text){ section.bytes + offset, section.length - offset };
 	for (;;) {
 		uint64_t code, tag, has_children;
-		unsigned without_room;
 
 		/* Codes are counted from 1: other codes could be chosen to collide in libdw's hash
 		 * table. */
-		if (!cut_leb128(&rest, SMALL_MAX, &code) || code > section.length)
+		if (!dwarf_cut_leb128(&rest, DWARF_SMALL_MAX, &code) || code > section.length)
 			return false;
 		if (!code)
 			break;
-		if (!cut_leb128(&rest, SMALL_MAX, &tag) || !cut_leb128(&rest, 1, &has_children) ||
-		    !cut_attributes(&rest, &without_room))
+		if (!dwarf_cut_leb128(&rest, DWARF_SMALL_MAX, &tag) ||
+		    !dwarf_cut_leb128(&rest, 1, &has_children) || !cut_attributes(&rest, &table))
 			return false;
-		if (without_room > table.most_free)
-			table.most_free = without_room;
 	}
 	table.length = section.length - offset - rest.length;
 	*ret = table;
@@ -123,17 +103,6 @@ bool dwarf_measure_abbreviations(struct text section, uint64_t offset, struct ab
 }
 
 /* --- lines --- */
-
-static bool cut_fixed(struct text *rest, size_t size, uint64_t *ret)
-{
-	if (rest->length < size)
-		return false;
-	*ret = 0;
-	memcpy(ret, rest->bytes, size);
-	rest->bytes += size;
-	rest->length -= size;
-	return true;
-}
 
 /* Cut the value of a form. These are the forms that compilers use for names, numbers and checksums;
  * all take room. `size` is that of an offset. */
@@ -155,9 +124,9 @@ static bool cut_value(struct text *rest, uint64_t form, size_t size)
 		value = size;
 		break;
 	case DW_FORM_udata:
-		return cut_leb128(rest, CONSTANT_MAX, &value);
+		return dwarf_cut_leb128(rest, DWARF_CONSTANT_MAX, &value);
 	case DW_FORM_block:
-		if (!cut_leb128(rest, CONSTANT_MAX, &value))
+		if (!dwarf_cut_leb128(rest, DWARF_CONSTANT_MAX, &value))
 			return false;
 		break;
 	default:
@@ -176,12 +145,13 @@ static bool cut_list(struct text *rest, size_t size)
 {
 	uint64_t formats, entries, kind, forms[UINT8_MAX];
 
-	if (!cut_fixed(rest, 1, &formats))
+	if (!dwarf_cut_fixed(rest, 1, &formats))
 		return false;
 	for (uint64_t i = 0; i < formats; i++)
-		if (!cut_leb128(rest, SMALL_MAX, &kind) || !cut_leb128(rest, SMALL_MAX, &forms[i]))
+		if (!dwarf_cut_leb128(rest, DWARF_SMALL_MAX, &kind) ||
+		    !dwarf_cut_leb128(rest, DWARF_SMALL_MAX, &forms[i]))
 			return false;
-	if (!cut_leb128(rest, CONSTANT_MAX, &entries) || (entries && !formats))
+	if (!dwarf_cut_leb128(rest, DWARF_CONSTANT_MAX, &entries) || (entries && !formats))
 		return false;
 	for (; entries; entries--)
 		for (uint64_t i = 0; i < formats; i++)
@@ -196,12 +166,12 @@ static bool has_bounded_lists(struct text rest, size_t size)
 {
 	uint64_t header, skipped, opcodes;
 
-	if (!cut_fixed(&rest, 2, &skipped) || !cut_fixed(&rest, size, &header) ||
+	if (!dwarf_cut_fixed(&rest, 2, &skipped) || !dwarf_cut_fixed(&rest, size, &header) ||
 	    header > rest.length)
 		return false;
 	rest.length = (size_t)header;
-	if (!cut_fixed(&rest, 5, &skipped) || !cut_fixed(&rest, 1, &opcodes) || !opcodes ||
-	    opcodes - 1 > rest.length)
+	if (!dwarf_cut_fixed(&rest, 5, &skipped) || !dwarf_cut_fixed(&rest, 1, &opcodes) ||
+	    !opcodes || opcodes - 1 > rest.length)
 		return false;
 	rest.bytes += opcodes - 1;
 	rest.length -= (size_t)opcodes - 1;
@@ -213,19 +183,14 @@ bool dwarf_measure_lines(struct text section, uint64_t offset, uint64_t *ret)
 {
 	uint64_t length, version;
 	struct text rest;
-	size_t size = 4;
+	size_t size;
 
 	if (offset >= section.length)
 		return false;
 	rest = (struct text){ section.bytes + offset, section.length - offset };
-	if (!cut_fixed(&rest, 4, &length))
+	if (!dwarf_cut_length(&rest, &length, &size))
 		return false;
-	if (length == UINT32_MAX) {
-		size = 8;
-		if (!cut_fixed(&rest, 8, &length))
-			return false;
-	}
-	if (length > rest.length || !cut_fixed(&rest, 2, &version))
+	if (length > rest.length || !dwarf_cut_fixed(&rest, 2, &version))
 		return false;
 	if (version >= 5 && !has_bounded_lists(rest, size))
 		return false;

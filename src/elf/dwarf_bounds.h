@@ -18,15 +18,20 @@
 /* Compressed debug information is a third to a tenth of what it was; sections do not overlap. */
 #define DEBUG_RATIO_MAX 64
 
-/* Do all sections together keep to these bounds? */
-bool dwarf_sections_are_bounded(const struct elf *elf);
+/* Do the first sections of these names together keep to these bounds? */
+bool dwarf_sections_are_bounded(const struct elf *elf, const char *const *names, size_t count);
+
+/* libdw makes of a byte of abbreviations ten, and a kilobyte of each unit: the limits of a file. */
+#define DEBUG_ABBREVIATIONS_MAX ((uint64_t)32 << 20)
+#define DEBUG_UNITS_MAX         ((uint64_t)128 << 10)
 
 /* The most attributes of an entry. */
 #define DEBUG_ATTRIBUTES_MAX 128
 
 struct abbreviations {
-	uint64_t length;    /* of the table, in bytes */
-	unsigned most_free; /* how many attributes of one entry take no room in it */
+	uint64_t length;     /* of the table, in bytes */
+	unsigned most_free;  /* how many attributes of one entry take no room in it */
+	bool has_references; /* entries may refer to those of other units (DW_FORM_ref_addr) */
 };
 
 /*

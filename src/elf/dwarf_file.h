@@ -3,21 +3,22 @@
  * Open a hostile file with debug information with libdw (elfutils), safely.
  *
  *	struct dwarf_file file;
- *	if (dwarf_file_open(&image, &file) == DWARF_FILE_OPEN)
+ *	if (dwarf_file_open(&image, NULL, &file) == DWARF_FILE_OPEN)
  *		look(file.dwarf);
  *	dwarf_file_close(&file);
  *
- * libdw reads a private copy of the file in memory, which was checked (dwarf_bounds.h) and cannot
- * change afterwards. It is kept from opening other files that this one names, such as devices or
- * pipes without a writer. Its convenience functions (dwarf_diename, dwarf_srclang) must not be
- * called: they follow references to such files.
+ * libdw reads a file in memory that is made of the sections it needs: their sizes were checked
+ * (dwarf_bounds.h), they cannot change afterwards, and all headers are ours. It is kept from
+ *opening other files that this one names, such as devices or pipes without a writer. Its
+ *convenience functions (dwarf_diename, dwarf_srclang) must not be called: they follow references to
+ *such files.
  */
 #ifndef ELF_DWARF_FILE_H
 #define ELF_DWARF_FILE_H
 
 #include <elfutils/libdw.h>
 
-#include "elf/image.h"
+#include "elf/dwarf_part.h"
 
 enum dwarf_file_answer {
 	DWARF_FILE_NONE, /* no information, or no memory */
@@ -33,15 +34,16 @@ struct dwarf_file {
 	struct text abbreviations, lines;
 };
 
-/* If it is not opened, `ret` is empty. */
-enum dwarf_file_answer dwarf_file_open(struct image *image, struct dwarf_file *ret);
+/* With `addresses` (NULL: all is wanted), units that come behind those with an address may be left
+ * out (dwarf_part.h). If it is not opened, `ret` is empty. */
+enum dwarf_file_answer dwarf_file_open(struct image *image, const struct dwarf_addresses *addresses,
+				       struct dwarf_file *ret);
 
 /* Takes an empty one. */
 void dwarf_file_close(struct dwarf_file *file);
 
-/* Another section as libdw has it, inflated. Its name has no dot and no "z", as "debug_str". Empty
- * if there is none. The caller handles names that end like others ("debug_line", "debug_line.dwo").
- */
-struct text dwarf_file_section(const struct dwarf_file *file, struct text name);
+/* Another section as libdw has it, inflated, such as ".debug_str". Empty: there is none, or it is
+ * one that ctprof does not use. */
+struct text dwarf_file_section(const struct dwarf_file *file, const char *name);
 
 #endif

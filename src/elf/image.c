@@ -166,6 +166,20 @@ const char *image_string(struct image *image, uint64_t offset, size_t limit)
 	return bytes.bytes && memchr(bytes.bytes, 0, limit) ? bytes.bytes : NULL;
 }
 
+bool image_read(const struct image *image, uint64_t offset, uint64_t size, char *ret)
+{
+	if (!is_inside(image, offset, size))
+		return false;
+	if (!image->there && size)
+		memcpy(ret, image->bytes + offset, (size_t)size);
+	for (size_t step; image->there && size; size -= step, offset += step, ret += step) {
+		step = size < WINDOW ? (size_t)size : WINDOW;
+		if (!read_at(image->fd, ret, step, offset))
+			return false;
+	}
+	return true;
+}
+
 bool image_scan(struct image *image, uint64_t offset, uint64_t size, size_t overlap,
 		image_visit *visit, void *context)
 {

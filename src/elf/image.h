@@ -57,6 +57,10 @@ size_t image_copied(const struct image *image);
  */
 const char *image_string(struct image *image, uint64_t offset, size_t limit);
 
+/* Copy these bytes to `ret`, and keep none of them. False: they are not all in the file, or could
+ * not be read. */
+bool image_read(const struct image *image, uint64_t offset, uint64_t size, char *ret);
+
 /*
  * Show a long stretch of the file in windows, each of which has the last `overlap` bytes of the one
  * before in front: what is at most so long is whole in one of them. Nothing of it stays in memory.

@@ -7,10 +7,6 @@
 #include "elf/dwarf_bounds.h"
 #include "elf/dwarf_file.h"
 
-/* libdw makes of a byte of abbreviations ten, and a kilobyte of each unit. */
-#define ABBREVIATIONS_MAX ((uint64_t)32 << 20)
-#define UNITS_MAX         ((uint64_t)128 << 10)
-
 /* Bytes of lines, of each of which libdw makes up to 80. */
 #define LINES_MAX ((uint64_t)8 << 20)
 
@@ -252,7 +248,7 @@ static bool measure(struct inlined *inlined, Dwarf_Off offset, struct measured *
 		measured->any = true;
 	}
 	measured->bytes += measured->table.length;
-	return ++measured->units <= UNITS_MAX && measured->bytes <= ABBREVIATIONS_MAX &&
+	return ++measured->units <= DEBUG_UNITS_MAX && measured->bytes <= DEBUG_ABBREVIATIONS_MAX &&
 	       spend_bytes(inlined, measured->table.length + 64);
 }
 
@@ -494,14 +490,16 @@ void inlined_find(struct inlined *inlined, uint64_t address, struct inlined_stac
 	*ret = stack;
 }
 
-bool inlined_open(struct image *image, uint64_t *work, struct inlined **ret)
+bool inlined_open(struct image *image, const struct dwarf_addresses *addresses, uint64_t *work,
+		  struct inlined **ret)
 {
 	struct inlined *inlined = calloc(1, sizeof(*inlined));
 
 	if (!inlined)
 		return false;
 	inlined->work = work;
-	if (dwarf_file_open(image, &inlined->file) != DWARF_FILE_OPEN || !read_units(inlined)) {
+	if (dwarf_file_open(image, addresses, &inlined->file) != DWARF_FILE_OPEN ||
+	    !read_units(inlined)) {
 		inlined_destroy(inlined);
 		return false;
 	}

@@ -5,7 +5,7 @@
  *
  *	uint64_t work = INLINED_WORK_MAX;
  *	struct inlined *inlined;
- *	if (inlined_open(&image, &work, &inlined)) {
+ *	if (inlined_open(&image, NULL, &work, &inlined)) {
  *		struct inlined_stack stack;
  *		inlined_find(inlined, address, &stack);
  *		...
@@ -21,7 +21,7 @@
 #ifndef ELF_INLINED_H
 #define ELF_INLINED_H
 
-#include "elf/image.h"
+#include "elf/dwarf_part.h"
 
 /* Bytes of debug information that are walked over, each as often as it is, and more where entries
  * have attributes without room in it: some seconds. All functions of libc take a hundredth. */
@@ -46,8 +46,10 @@ struct inlined_stack {
 struct inlined;
 
 /* False: it has no debug information, or such that is refused, or there is no memory. `work` must
- * live as long. The image may be closed. */
-bool inlined_open(struct image *image, uint64_t *work, struct inlined **ret);
+ * live as long. The image may be closed. Only `addresses`, and those behind each, may be looked up
+ * then; NULL: any. */
+bool inlined_open(struct image *image, const struct dwarf_addresses *addresses, uint64_t *work,
+		  struct inlined **ret);
 /* Takes NULL. */
 void inlined_destroy(struct inlined *inlined);
 

@@ -212,7 +212,7 @@ enum struct_fields_answer struct_fields_find(struct image *image,
 
 	if (wanted->count > MEMBERS_MAX)
 		return FIELDS_NONE;
-	opened = dwarf_file_open(image, &file);
+	opened = dwarf_file_open(image, NULL, &file);
 	if (opened != DWARF_FILE_OPEN)
 		return opened == DWARF_FILE_NONE ? FIELDS_NONE : FIELDS_REFUSED;
 	search.abbreviations = file.abbreviations;

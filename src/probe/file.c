@@ -467,7 +467,7 @@ static struct error *search_lines(struct probed_file *file)
 
 		if (!parts[i]->elf.image)
 			continue;
-		switch (dwarf_file_open(&parts[i]->image, &dwarf)) {
+		switch (dwarf_file_open(&parts[i]->image, NULL, &dwarf)) {
 		case DWARF_FILE_NONE:
 			continue;
 		case DWARF_FILE_REFUSED:
@@ -479,8 +479,8 @@ static struct error *search_lines(struct probed_file *file)
 		has_any = true;
 		sections = (struct line_sections){
 			.lines = dwarf.lines,
-			.line_strings = dwarf_file_section(&dwarf, TEXT("debug_line_str")),
-			.strings = dwarf_file_section(&dwarf, TEXT("debug_str")),
+			.line_strings = dwarf_file_section(&dwarf, ".debug_line_str"),
+			.strings = dwarf_file_section(&dwarf, ".debug_str"),
 		};
 		line_table_find(&sections, file->search->spec->source, add_line_address, file);
 		dwarf_file_close(&dwarf);

@@ -349,16 +349,38 @@ static bool find_name(struct binary *binary, const struct place *place, uint64_t
 	       found->start == address + 1;
 }
 
+static bool address_of(const struct symboliser *s, const struct binary *binary,
+		       const struct place *place, uint64_t *ret)
+{
+	const struct profile_mapping *mapping = &s->profile->mappings.items[place->mapping];
+
+	return binary_address(binary, place->offset, mapping->file_offset, ret);
+}
+
 static struct error *answer_place(struct symboliser *s, struct binary *binary,
 				  const struct place *place, struct binary_found *found)
 {
-	const struct profile_mapping *mapping = &s->profile->mappings.items[place->mapping];
 	uint64_t address = place->offset;
 
-	if (binary && binary_address(binary, place->offset, mapping->file_offset, &address) &&
+	if (binary && address_of(s, binary, place, &address) &&
 	    find_name(binary, place, address, found))
 		return answer_found(s, place, found, address);
 	return answer_unnamed(s, place, address);
+}
+
+/* Without memory, all of the binary is read when it is searched. */
+static void prepare_binary(const struct symboliser *s, struct lookup *l)
+{
+	_cleanup_free_ uint64_t *addresses = malloc(l->count * sizeof(*addresses));
+	struct dwarf_addresses wanted = { .items = addresses };
+	uint64_t address;
+
+	for (size_t i = 0; addresses && i < l->count; i++)
+		if ((!i || l->places[i].offset != l->places[i - 1].offset) &&
+		    address_of(s, l->opened.binary, &l->places[i], &address))
+			addresses[wanted.count++] = address;
+	if (wanted.count)
+		binary_prepare(l->opened.binary, &wanted);
 }
 
 /* All places of one file. */
@@ -369,6 +391,8 @@ static struct error *answer_file(struct symboliser *s, struct lookup *l)
 
 	if (!is_ended(s))
 		open_file_of(s, l->places->file, l->owner, opened);
+	if (opened->binary)
+		prepare_binary(s, l);
 	for (size_t i = 0; i < l->count && !err; i++) {
 		const struct place *place = &l->places[i];
 

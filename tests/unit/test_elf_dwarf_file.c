@@ -84,7 +84,7 @@ static void what_is_hidden_in_a_file_does_not_change_its_bounds(void **state)
 	struct dwarf_file file;
 
 	(void)state;
-	assert_int_equal(dwarf_file_open(&image, &file), DWARF_FILE_REFUSED);
+	assert_int_equal(dwarf_file_open(&image, NULL, &file), DWARF_FILE_REFUSED);
 	dwarf_file_close(&file);
 }
 

@@ -26,7 +26,17 @@ static void check_found(const struct binary_found *found, uint64_t address)
 		must(found->inlined.functions[i].name);
 }
 
-static void check(struct text bytes, uint64_t *work)
+/* The address where the program begins: all or a part of the information is read. */
+static void prepare(struct binary *binary, struct text bytes)
+{
+	Elf64_Ehdr header;
+	const struct dwarf_addresses addresses = { .items = &header.e_entry, .count = 1 };
+
+	memcpy(&header, bytes.bytes, sizeof(header));
+	binary_prepare(binary, &addresses);
+}
+
+static void check(struct text bytes, uint64_t *work, bool is_part)
 {
 	const struct binary_options options = { .path = "/a/b",
 						.open = open_nothing,
@@ -35,6 +45,8 @@ static void check(struct text bytes, uint64_t *work)
 
 	if (binary_open_bytes(bytes, &options, &binary))
 		return;
+	if (is_part)
+		prepare(binary, bytes);
 	for (uint64_t offset = 0; offset < bytes.length && offset < 0x4000; offset += 7) {
 		struct binary_found found;
 		uint64_t address;
@@ -51,8 +63,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct text bytes = fuzz_copy(data, size);
 	uint64_t work = WORK;
 
-	check(bytes, NULL);
-	check(bytes, &work);
+	check(bytes, NULL, false);
+	check(bytes, &work, false);
+	work = WORK;
+	check(bytes, &work, true);
 	must(work <= WORK);
 	fuzz_release(bytes);
 	return 0;
