@@ -58,7 +58,8 @@ struct leader_files {
 	unsigned wanted;
 	_Atomic size_t next;
 	size_t count;
-	bool late; /* the time was over before all had read */
+	bool has_spare; /* a reader that is started when the caller waits */
+	bool late;      /* the time was over before all had read */
 	struct one_process processes[];
 };
 
@@ -174,6 +175,9 @@ static struct error *start_readers(struct leader_files *files, unsigned most)
 
 	if (wanted > most)
 		wanted = most;
+	/* One CPU is left to the caller, until it waits. */
+	files->has_spare = wanted > 1;
+	wanted -= files->has_spare;
 	while (started < wanted && worker_pool_start(&files->workers, reader, files))
 		started++;
 	return started ? NULL : thread_missing("read processes");
@@ -361,6 +365,9 @@ void leader_files_wait(struct leader_files *files, uint64_t deadline_ns, struct 
 {
 	bool done;
 
+	if (files->has_spare && atomic_load(&files->next) < files->count)
+		worker_pool_start(&files->workers, reader, files);
+	files->has_spare = false;
 	files->workers.look = look_at_all;
 	files->workers.look_context = files;
 	done = worker_pool_wait(&files->workers, deadline_ns);
