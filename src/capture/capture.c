@@ -166,6 +166,30 @@ static struct error *finish_opening(struct capturer *capturer)
 	return take_ptr(capturer->open_error);
 }
 
+/* Most processes have fewer. */
+#define THREADS_EXPECTED 64
+
+/* Until the program is loaded there is nothing else to do than to make memory for threads:
+ * populating its pages is a part of the walk otherwise, for which everything waits. */
+static void make_memory(struct capture *c)
+{
+	struct capturer *capturer = c->capturer;
+	struct ctprof_snapshot *s = c->snapshot;
+	uint64_t expected;
+
+	if (!capturer->is_opening || c->options->pid_count || c->cgroup_top)
+		return;
+	expected = capture_threads_of_kernel(c);
+	if (expected > c->pids.count * THREADS_EXPECTED)
+		expected = c->pids.count * THREADS_EXPECTED;
+	while (s->threads.made < expected && sem_trywait(&capturer->opened))
+		if (!snapshot_expect_threads(s))
+			return;
+	/* That took what finish_opening() would wait for. */
+	if (s->threads.made < expected)
+		capturer->is_opening = false;
+}
+
 /* Is it known that threads are read from /proc? */
 static bool is_by_proc(const struct capture *c)
 {
@@ -182,8 +206,10 @@ static struct error *run_capture(struct capture *c)
 		err = capture_start_leaders(c);
 	if (!err)
 		err = capture_host(c);
-	if (!err)
+	if (!err) {
+		make_memory(c);
 		err = finish_opening(c->capturer);
+	}
 	/* BPF does not work here. */
 	if (!err && !c->options->host_only && is_by_proc(c) && !c->pids.count &&
 	    !c->options->pid_count)

@@ -169,6 +169,9 @@ struct error *capture_visit_process(struct capture *c, uint32_t tgid, struct tid
 /* The same by the capturer's task iterator (task_walk.c). Threads are in order then. */
 struct error *capture_tasks(struct capture *c) MUST_CHECK;
 
+/* The number of threads by the kernel's own count; 0: unknown (task_walk.c). */
+uint64_t capture_threads_of_kernel(struct capture *c);
+
 static inline bool capture_wants(const struct capture *c, enum capture_part part)
 {
 	return !(c->options->without >> part & 1);

@@ -285,8 +285,7 @@ static struct error *walk_tasks(struct capture *c, uint64_t threads)
 
 /* --- threads that the iterator does not show --- */
 
-/* 0: unknown. */
-static uint64_t threads_of_kernel(struct capture *c)
+uint64_t capture_threads_of_kernel(struct capture *c)
 {
 	struct text bytes;
 	uint64_t runnable, all;
@@ -318,7 +317,7 @@ static struct error *visit_hidden_process(struct capture *c, uint32_t tgid, stru
 /* A hardened kernel keeps processes from BPF that it shows in /proc. */
 static struct error *visit_hidden(struct capture *c, uint64_t threads_before, bool cut_short)
 {
-	const uint64_t threads_after = threads_of_kernel(c);
+	const uint64_t threads_after = capture_threads_of_kernel(c);
 	struct ctprof_snapshot *s = c->snapshot;
 	size_t walked = s->threads.count;
 	struct tids tids = { 0 }, hidden = { 0 };
@@ -359,7 +358,7 @@ static struct error *visit_hidden(struct capture *c, uint64_t threads_before, bo
 
 struct error *capture_tasks(struct capture *c)
 {
-	const uint64_t threads = threads_of_kernel(c);
+	const uint64_t threads = capture_threads_of_kernel(c);
 	bool cut_short;
 	struct error *err = task_iterator_begin(c->capturer->tasks, is_ext_on(c));
 

@@ -48,12 +48,12 @@ void snapshot_destroy(struct ctprof_snapshot *snapshot)
 	free(snapshot);
 }
 
-/* Memory for some more threads, which stay where they are. */
-static bool make_threads(struct ctprof_snapshot *s)
+/* They stay where they are. */
+bool snapshot_expect_threads(struct ctprof_snapshot *s)
 {
 	struct ctprof_thread *chunk;
 
-	if (!array_reserve(&s->threads, THREADS_PER_CHUNK))
+	if (!array_reserve(&s->threads, s->threads.made - s->threads.count + THREADS_PER_CHUNK))
 		return false;
 	s->arena.limit += THREADS_PER_CHUNK * sizeof(*chunk);
 	chunk = arena_alloc(&s->arena, THREADS_PER_CHUNK * sizeof(*chunk));
@@ -68,7 +68,7 @@ struct ctprof_thread *snapshot_add_thread(struct ctprof_snapshot *s)
 {
 	if (s->threads.count >= SNAPSHOT_THREADS_MAX)
 		return NULL;
-	if (s->threads.count == s->threads.made && !make_threads(s))
+	if (s->threads.count == s->threads.made && !snapshot_expect_threads(s))
 		return NULL;
 	s->arena.limit += ARENA_PER_THREAD;
 	return s->threads.items[s->threads.count++];

@@ -248,6 +248,10 @@ DEFINE_CLEANUP(snapshot_destroy, struct ctprof_snapshot *)
 struct ctprof_thread *snapshot_add_thread(struct ctprof_snapshot *snapshot);
 #define SNAPSHOT_THREADS_MAX ((size_t)4 << 20) /* PID_MAX_LIMIT, include/linux/threads.h */
 
+/* Make memory for some more threads before they are added, when there is time for that. False
+ * without memory. */
+bool snapshot_expect_threads(struct ctprof_snapshot *snapshot);
+
 static inline struct ctprof_thread *snapshot_thread(const struct ctprof_snapshot *snapshot,
 						    size_t i)
 {
