@@ -14,11 +14,18 @@ each_peer() {
 	"$1" ctprof $ctprof capture --source bpf -q -o "$work/peer.zst"
 	"$1" ctprof_without_smaps $ctprof capture --source bpf --without smaps -q -o "$work/peer.zst"
 	"$1" collect "$programs/collect"
-	"$1" bare "$programs/bare_walk"
+	"$1" bare_walk "$programs/bare_walk"
+	"$1" bare "$programs/bare_capture" "$work/peer.json" "$mebibytes" "$work/peer.bare"
 	"$1" ctprof_of_proc $ctprof capture --source proc -q -o "$work/peer.zst"
 	"$1" atop atop -a -y -PPRG,PRC,PRM,PRD 1 1
 	"$1" ps ps -eLo $columns
 	"$1" pidstat pidstat -t -u -d -w -p ALL
+}
+
+# The text of a snapshot, of which bare_capture compresses the first MiB as often as it has any.
+make_text() {
+	zstd -dcq "$work/peer.zst" > "$work/peer.json" || could_not "zstd -dc"
+	mebibytes=$((($(stat -c %s "$work/peer.json") + 524288) / 1048576))
 }
 
 # One that uses a minute of CPU time is ended, and not run again.
@@ -53,6 +60,8 @@ measure_files_read() {
 	local process thread
 
 	has strace && start_threads 1 3 || return
+	$ctprof capture --source proc -q -o "$work/peer.zst"
+	make_text
 	process=$(pgrep -P $sleepers)
 	thread=$((process + 1))
 	[ -d "/proc/$process/task/$thread" ] || thread=$(ls "/proc/$process/task" | tail -n 1)
@@ -69,6 +78,7 @@ peers_on() {
 	start_threads "$1" "$2" || return
 	# Entries of the kernel's for what is in /proc are made by the first who looks.
 	$ctprof capture --source proc -q -o "$work/peer.zst"
+	make_text
 	captured=$("$programs/collect")
 	while ((${round:--1} + 1 < $3)) && next_round; do
 		each_peer time_peer

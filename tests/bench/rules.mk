@@ -4,7 +4,7 @@ BENCH          := $(B)/tests/bench
 BENCH_PROGRAMS := $(addprefix $(BENCH)/,many_threads capture_ratio taskstats_ratio load replicate \
                                         bare_yajl timed phases collect recorder first_record heap_read many_stacks \
                                         unwind_tables walk_cost states_cost first_event cpu_time attach_nothing \
-                                        bare_walk mapped)
+                                        bare_walk bare_capture mapped)
 # The same functions, to be walked in two ways.
 BENCH_DEEP     := $(addprefix $(BENCH)/,deep deep_pointers)
 BENCH_PARTS    := $(PARTS)
@@ -22,6 +22,7 @@ bench-programs: $(B)/ctprof $(BENCH_PROGRAMS) $(BENCH_DEEP) $(BENCH)/many_binari
 $(BENCH)/capture_ratio: $(BENCH)/bare_reading.o
 $(BENCH)/phases:        $(BENCH)/empty_walk.o
 $(BENCH)/bare_walk:     $(BENCH)/empty_walk.o
+$(BENCH)/bare_capture:  $(BENCH)/empty_walk.o
 $(BENCH)/unwind_tables: $(BENCH)/scan_frames.o
 
 # Its stacks are what it is for.
