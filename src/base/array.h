@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define ARRAY(type)                 \
 	struct {                    \
@@ -48,6 +49,11 @@
 #define array_fit(array)                                                     \
 	array_fit_((void **)&(array)->items, &(array)->room, (array)->count, \
 		   sizeof(*(array)->items))
+
+/* Remove the first `number` items. */
+#define array_drop_first(array, number)                                                 \
+	((array)->count -= (number), memmove((array)->items, (array)->items + (number), \
+					     (array)->count * sizeof(*(array)->items)))
 
 #define array_deinit(array) \
 	(free((array)->items), (array)->items = NULL, (array)->count = (array)->room = 0)
