@@ -31,6 +31,8 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
+	BPF_MAP_TYPE_QUEUE = 22,
+	BPF_MAP_TYPE_RINGBUF = 27,
 	BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
 enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
@@ -97,8 +99,33 @@ struct thread_info {
 };
 
 /* include/linux/fdtable.h, include/linux/fs.h */
+struct super_block {
+	__u32 s_dev;
+};
+
 struct inode {
 	__u16 i_mode;
+	unsigned long i_ino;
+	struct super_block *i_sb;
+};
+
+struct timespec64 {
+	__u64 tv_sec;
+	unsigned long tv_nsec;
+};
+
+/* Before Linux 6.6, before 6.11, and since then. */
+struct inode___old_times {
+	struct timespec64 i_ctime;
+};
+
+struct inode___new_times {
+	struct timespec64 __i_ctime;
+};
+
+struct inode___split_times {
+	__u64 i_ctime_sec;
+	__u32 i_ctime_nsec;
 };
 
 struct file {
@@ -159,9 +186,37 @@ struct percpu_counter {
 	__s64 count;
 };
 
+typedef struct {
+	void *vdso;
+} mm_context_t;
+
+/* include/linux/maple_tree.h, Linux 6.1 */
+struct maple_tree {
+	void *ma_root;
+};
+
+enum maple_type { maple_dense, maple_leaf_64, maple_range_64, maple_arange_64 };
+
+struct maple_range_64 {
+	void *slot[16];
+};
+
+struct maple_arange_64 {
+	void *slot[10];
+};
+
 struct mm_struct {
+	struct maple_tree mm_mt;
 	unsigned long hiwater_rss, hiwater_vm, total_vm, exec_vm;
 	struct percpu_counter rss_stat[4];
+	mm_context_t context;
+};
+
+struct vm_area_struct {
+	unsigned long vm_start, vm_end;
+	struct mm_struct *vm_mm;
+	unsigned long vm_flags, vm_pgoff;
+	struct file *vm_file;
 };
 
 struct mm_rss_stat {

@@ -92,9 +92,10 @@ static bool identify_claimed(uint32_t pid, const struct profile_mapping *mapping
 	return true;
 }
 
-static struct words by_change(uint64_t inode, uint32_t device, uint64_t changed_ns)
+static struct words by_change(struct file_inode inode)
 {
-	return (struct words){ { inode, changed_ns, (uint64_t)BY_CHANGE << 40 | device } };
+	return (struct words){ { inode.number, inode.changed_ns,
+				 (uint64_t)BY_CHANGE << 40 | inode.device } };
 }
 
 static uint32_t device_of(uint32_t high, uint32_t low)
@@ -108,40 +109,84 @@ static void print_link(char *ret, size_t size, uint32_t pid, const struct profil
 		 mapping->end);
 }
 
-/* The link leads to the mapped file, wherever it is now. Files of other users are identified by
- * their time of change even with a build-id, which may be forged: otherwise the table of one would
- * be used for all. */
-static bool identify_mapped(uint32_t pid, const struct profile_mapping *mapping, struct words *ret)
+static bool look_at(const char *path, struct statx *ret)
 {
-	struct statx file;
-	char path[80];
 	int failed;
 
-	print_link(path, sizeof(path), pid, mapping);
 	if (!guard_enter())
-		return identify_claimed(pid, mapping, ret);
+		return false;
 	failed = statx(AT_FDCWD, path, AT_STATX_DONT_SYNC,
-		       STATX_INO | STATX_CTIME | STATX_UID | STATX_MODE, &file);
+		       STATX_INO | STATX_CTIME | STATX_UID | STATX_MODE, ret);
 	guard_leave();
-	if (failed)
+	return !failed;
+}
+
+/* The link leads to the mapped file, wherever it is now. */
+static bool look_at_link(uint32_t pid, const struct profile_mapping *mapping, struct statx *ret)
+{
+	char path[80];
+
+	print_link(path, sizeof(path), pid, mapping);
+	return look_at(path, ret);
+}
+
+static struct file_inode inode_of(const struct statx *file)
+{
+	return (struct file_inode){
+		.number = file->stx_ino,
+		.changed_ns = (uint64_t)file->stx_ctime.tv_sec * NS_PER_S + file->stx_ctime.tv_nsec,
+		.device = device_of(file->stx_dev_major, file->stx_dev_minor),
+	};
+}
+
+/* Files of other users are identified by their time of change even with a build-id, which may be
+ * forged: otherwise the table of one would be used for all. */
+static struct words identity_of(const struct profile_mapping *mapping, const struct statx *file)
+{
+	return mapping->build_id_length && file_is_trusted(file->stx_uid, file->stx_mode)
+		       ? by_build_id(mapping, BY_BUILD_ID)
+		       : by_change(inode_of(file));
+}
+
+static bool identify_mapped(uint32_t pid, const struct profile_mapping *mapping, struct words *ret,
+			    struct file_inode *ret_inode)
+{
+	struct statx file;
+
+	if (!look_at_link(pid, mapping, &file))
 		return identify_claimed(pid, mapping, ret);
-	if (mapping->build_id_length && file_is_trusted(file.stx_uid, file.stx_mode)) {
-		*ret = by_build_id(mapping, BY_BUILD_ID);
-		return true;
-	}
-	*ret = by_change(file.stx_ino, device_of(file.stx_dev_major, file.stx_dev_minor),
-			 (uint64_t)file.stx_ctime.tv_sec * NS_PER_S + file.stx_ctime.tv_nsec);
+	*ret = identity_of(mapping, &file);
+	*ret_inode = inode_of(&file);
 	return true;
 }
 
-bool mapped_file_identify(uint32_t pid, const struct profile_mapping *mapping, struct words *ret)
+enum file_likeness mapped_file_identify_inode(uint32_t pid, const struct profile_mapping *mapping,
+					      const struct file_inode *inode, struct words *ret)
 {
+	struct statx file;
+	const bool has_link = look_at_link(pid, mapping, &file);
+	struct file_inode now;
+
+	if (!has_link && !look_at(mapping->path->bytes, &file))
+		return FILE_UNKNOWN;
+	now = inode_of(&file);
+	if (now.number != inode->number || now.device != inode->device ||
+	    now.changed_ns != inode->changed_ns)
+		return has_link ? FILE_OTHER : FILE_UNKNOWN;
+	*ret = identity_of(mapping, &file);
+	return FILE_SAME;
+}
+
+bool mapped_file_identify(uint32_t pid, const struct profile_mapping *mapping, struct words *ret,
+			  struct file_inode *ret_inode)
+{
+	*ret_inode = (struct file_inode){ 0 };
 	if (mapped_kind(mapping) == MAPPED_VDSO) {
 		*ret = (struct words){ { mapping->end - mapping->start, 0,
 					 (uint64_t)BY_SIZE << 40 } };
 		return true;
 	}
-	return identify_mapped(pid, mapping, ret);
+	return identify_mapped(pid, mapping, ret, ret_inode);
 }
 
 bool mapped_file_by_build_id(const struct profile_mapping *mapping, struct words *ret)
@@ -170,8 +215,12 @@ static bool is_file_unchanged(int fd, const struct words *identity)
 
 	if (fstat(fd, &stat))
 		return false;
-	now = by_change(stat.st_ino, device_of(major(stat.st_dev), minor(stat.st_dev)),
-			(uint64_t)stat.st_ctim.tv_sec * NS_PER_S + (uint64_t)stat.st_ctim.tv_nsec);
+	now = by_change((struct file_inode){
+		.number = stat.st_ino,
+		.changed_ns =
+			(uint64_t)stat.st_ctim.tv_sec * NS_PER_S + (uint64_t)stat.st_ctim.tv_nsec,
+		.device = device_of(major(stat.st_dev), minor(stat.st_dev)),
+	});
 	return memcmp(&now, identity, sizeof(now)) == 0;
 }
 

@@ -19,6 +19,12 @@ enum mapped_kind {
 };
 enum mapped_kind mapped_kind(const struct profile_mapping *mapping);
 
+/* The inode of a file, as stat(2) shows it. Without an inode number: it is not known. */
+struct file_inode {
+	uint64_t number, changed_ns; /* the time of the last change */
+	uint32_t device;             /* as the kernel numbers it: major << 20 | minor */
+};
+
 /*
  * Identify a file: by the build-id of the mapping, if only root or we can have written the file;
  * else by the device and inode of the file that the process has there now, and the time of its last
@@ -26,7 +32,20 @@ enum mapped_kind mapped_kind(const struct profile_mapping *mapping);
  * process: it is a call that may hang (base/guard.h). Where the kernel does not show the file, the
  * build-id and the user of the process identify it. False: it cannot be identified.
  */
-bool mapped_file_identify(uint32_t pid, const struct profile_mapping *mapping, struct words *ret);
+bool mapped_file_identify(uint32_t pid, const struct profile_mapping *mapping, struct words *ret,
+			  struct file_inode *ret_inode);
+
+enum file_likeness {
+	FILE_SAME,
+	FILE_OTHER,   /* the kernel shows other numbers: of a file that is there now, or of a file
+		       * system whose inodes have others than those that it shows */
+	FILE_UNKNOWN, /* it cannot be looked at */
+};
+
+/* Identify the file of a mapping whose inode is known from the kernel. If the process has ended,
+ * the file is looked for by its path. A call that may hang, as above. */
+enum file_likeness mapped_file_identify_inode(uint32_t pid, const struct profile_mapping *mapping,
+					      const struct file_inode *inode, struct words *ret);
 
 /* The identity that a file with the build-id of the mapping has if only root or we can have written
  * it. False: the mapping has no build-id. */

@@ -10,12 +10,14 @@
 
 struct identified_file {
 	struct words identity;
+	struct file_inode inode; /* if it was asked for */
 	bool is_known;
 };
 
 struct mapping_cache {
 	struct unwind_store *store;
 	struct unwind_table_cache *tables;
+	struct recorded_mappings *recorded; /* NULL: none */
 	uint64_t page, generation;
 	size_t too_many;
 	struct walk_mappings words; /* that are put together */
@@ -39,6 +41,11 @@ struct error *mapping_cache_create(struct unwind_store *store, struct unwind_tab
 	STAILQ_INIT(&cache->released);
 	*ret = cache;
 	return NULL;
+}
+
+void mapping_cache_tell(struct mapping_cache *cache, struct recorded_mappings *recorded)
+{
+	cache->recorded = recorded;
 }
 
 size_t mapping_cache_too_many(const struct mapping_cache *cache)
@@ -186,8 +193,9 @@ static bool identify_files(struct mapping_cache *cache, uint32_t pid,
 		struct identified_file file = { 0 };
 
 		if (is_file(mapping))
-			file.is_known = has_known_build_id(cache, mapping, &file.identity) ||
-					mapped_file_identify(pid, mapping, &file.identity);
+			file.is_known =
+				has_known_build_id(cache, mapping, &file.identity) ||
+				mapped_file_identify(pid, mapping, &file.identity, &file.inode);
 		if (!array_push(&cache->files, file))
 			return false;
 	}
@@ -219,6 +227,9 @@ static bool cache_mapping(struct mapping_cache *cache, struct cached_mappings *s
 	if (table) {
 		if (!use_table(cache, space, table))
 			return false;
+		if (file->inode.number)
+			table->inode = file->inode;
+		recorded_mappings_learn(cache->recorded, mapping, table);
 		take_table(cache, space, table, mapping, &made);
 	}
 	space->has_pointers |= made.kind == UNWIND_MAPPING_POINTER;

@@ -15,7 +15,7 @@
 #define PROCESS_MAPPING_CACHE_H
 
 #include "process/address_space.h"
-#include "process/unwind_table_cache.h"
+#include "process/recorded_mappings.h"
 
 struct mapping_cache;
 
@@ -38,6 +38,9 @@ struct cached_mappings {
 /* Both are not owned. */
 struct error *mapping_cache_create(struct unwind_store *store, struct unwind_table_cache *tables,
 				   struct mapping_cache **ret) MUST_CHECK;
+
+/* From now on, make files known whose tables are there. Not owned. */
+void mapping_cache_tell(struct mapping_cache *cache, struct recorded_mappings *recorded);
 
 /* Add a user to the mappings of a process. NULL: there is no room. */
 struct cached_mappings *mapping_cache_put(struct mapping_cache *cache, uint32_t pid,

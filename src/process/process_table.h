@@ -21,6 +21,10 @@
  * memory, from disk, or later from table_builders: a pool of threads that open files and make
  * tables (mapped_file).
  *
+ * Programs that start later are first recorded by programs in the kernel (mapping_record.h), for
+ * which recorded_mappings makes files known whose tables are there. The unwinder builds only what
+ * is not recorded, and what has lived for a while.
+ *
  * Threads: all of it runs in the thread of the session, or in that of its guard (base/guard.h)
  * while that thread waits. table_builders alone has threads of its own; its queue is the only thing
  * with a lock. Each limit on memory and time is also divided between users (user_shares,

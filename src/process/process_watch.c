@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -106,6 +107,12 @@ struct process_table *process_watch_table(struct process_watch *watch)
 int process_watch_fd(const struct process_watch *watch)
 {
 	return watch->events.epoll;
+}
+
+bool process_watch_add_fd(const struct process_watch *watch, int fd)
+{
+	return !epoll_ctl(watch->events.epoll, EPOLL_CTL_ADD, fd,
+			  &(struct epoll_event){ .events = EPOLLIN });
 }
 
 bool process_watch_has_waiting(const struct process_watch *watch)

@@ -60,6 +60,9 @@ bool process_watch_has_waiting(const struct process_watch *watch);
 /* Becomes readable, once, when `wake_bytes` of events wait: poll then. Owned by the watch. */
 int process_watch_fd(const struct process_watch *watch);
 
+/* Make process_watch_fd() readable also when this descriptor is. False: it cannot be. */
+bool process_watch_add_fd(const struct process_watch *watch, int fd);
+
 struct process_table *process_watch_table(struct process_watch *watch);
 
 /* Settle, and replace what a process has mapped by what /proc shows. False: it cannot be read, and

@@ -3,24 +3,47 @@
 
 #include <bpf/bpf.h>
 
+#include "base/clock.h"
+
 /* Keys that one call looks at. */
 #define KEYS_AT_ONCE 4096
 /* Passes over the map at most, until one has removed nothing. */
 #define PASSES_MAX 64
 
-void unpublish(const struct published *published, uint32_t pid)
+void unpublish(const struct published *published, uint32_t pid, bool has_ended)
 {
-	bpf_map_delete_elem(published->map, &pid);
+	struct unwind_process old;
+
+	if (!published->recorded)
+		bpf_map_delete_elem(published->map, &pid);
+	else if (!bpf_map_lookup_and_delete_elem(published->map, &pid, &old) && old.slot)
+		recorded_mappings_give_back(published->recorded, old.slot, !has_ended,
+					    clock_ns(CLOCK_MONOTONIC));
+}
+
+bool published_is_recorded(const struct published *published, uint32_t pid,
+			   struct unwind_process *ret)
+{
+	return published->recorded && !bpf_map_lookup_elem(published->map, &pid, ret) &&
+	       recorded_mappings_has(published->recorded, ret);
 }
 
 bool publish(const struct published *published, uint32_t pid, const struct unwind_process *process)
 {
+	struct unwind_process old = { 0 };
+
+	if (published->recorded)
+		bpf_map_lookup_elem(published->map, &pid, &old);
 	/* The pool has all that the entry refers to before the entry is visible. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (!bpf_map_update_elem(published->map, &pid, process, BPF_ANY))
-		return true;
-	unpublish(published, pid);
-	return false;
+	if (bpf_map_update_elem(published->map, &pid, process, BPF_ANY)) {
+		unpublish(published, pid, false);
+		return false;
+	}
+	if (old.slot)
+		recorded_mappings_give_back(published->recorded, old.slot, true,
+					    clock_ns(CLOCK_MONOTONIC));
+	return true;
 }
 
 void published_sweep_begin(struct published *published)
@@ -55,7 +78,7 @@ void published_sweep(struct published *published,
 		sweep->has_key = !bpf_map_get_next_key(map, &pid, &sweep->key) &&
 				 ++sweep->count < UNWIND_PROCESSES_MAX;
 		if (!bpf_map_lookup_elem(map, &pid, &there) && is_stale(context, pid, &there)) {
-			unpublish(published, pid);
+			unpublish(published, pid, false);
 			sweep->has_removed = true;
 		}
 	}

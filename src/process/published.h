@@ -10,10 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "unwind/pool.h"
+#include "process/recorded_mappings.h"
 
 struct published {
-	int map; /* not owned */
+	int map;                            /* not owned */
+	struct recorded_mappings *recorded; /* whose slots entries may have; NULL: none */
 	struct published_sweep {
 		bool goes_on, has_key;
 		uint32_t key; /* the next one */
@@ -27,8 +28,12 @@ struct published {
  * programs do not see the process. */
 bool publish(const struct published *published, uint32_t pid, const struct unwind_process *process);
 
-/* Also of a process of which nothing is published. */
-void unpublish(const struct published *published, uint32_t pid);
+/* Has the program in the kernel recorded this process (process/recorded_mappings.h)? */
+bool published_is_recorded(const struct published *published, uint32_t pid,
+			   struct unwind_process *ret);
+
+/* Also of a process of which nothing is published. `has_ended`: no walk can be going on in it. */
+void unpublish(const struct published *published, uint32_t pid, bool has_ended);
 
 /* Begin to remove stale entries: published before some events were lost, or copied from such. */
 void published_sweep_begin(struct published *published);

@@ -35,6 +35,9 @@ enum cached_table_state {
 struct cached_table {
 	TAILQ_ENTRY(cached_table) unused;
 	struct words identity;
+	struct file_inode inode;            /* of a file that it is of */
+	uint64_t known_offset, known_bytes; /* the part of it that was last made known
+					     * (process/recorded_mappings.h) */
 	enum cached_table_state state;
 	uint32_t location; /* in the store, of CACHED_TABLE_READY */
 	uint64_t base;     /* address of the file where the table begins */

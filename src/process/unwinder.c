@@ -112,7 +112,23 @@ static struct error *open_unwinder(struct unwinder *unwinder, const uint32_t *pi
 	if (err)
 		return err;
 	unwind_table_cache_limit_users(unwinder->tables, process_user_limited);
-	return mapping_cache_create(unwinder->store, unwinder->tables, &unwinder->mappings);
+	err = mapping_cache_create(unwinder->store, unwinder->tables, &unwinder->mappings);
+	if (!err && unwinder->options.recording)
+		err = recorded_mappings_create(
+			&(struct recorded_mappings_options){
+				.slots = unwinder->options.slots,
+				.files = unwinder->options.files,
+				.requests = unwinder->options.requests,
+				.recording = unwinder->options.recording,
+				.store = unwinder->store,
+				.tables = unwinder->tables,
+			},
+			&unwinder->recorded);
+	if (unwinder->recorded)
+		(void)process_watch_add_fd(unwinder->options.images, unwinder->options.requests);
+	mapping_cache_tell(unwinder->mappings, unwinder->recorded);
+	unwinder->published.recorded = unwinder->recorded;
+	return err;
 }
 
 struct error *unwinder_open(const struct unwinder_options *options, struct unwinder **ret)
@@ -192,6 +208,7 @@ void unwinder_close(struct unwinder *unwinder)
 		return;
 	remove_all(unwinder);
 	mapping_cache_destroy(unwinder->mappings);
+	recorded_mappings_destroy(unwinder->recorded);
 	unwind_table_cache_destroy(unwinder->tables);
 	unwind_store_destroy(unwinder->store);
 	memory_chunks_deinit(&unwinder->chunks);
@@ -263,7 +280,7 @@ void unwinder_build(struct unwinder *unwinder, struct unwinding *process,
 			process->published_ns = clock_ns(CLOCK_MONOTONIC);
 		}
 	} else {
-		unpublish(&unwinder->published, process->pid);
+		unpublish(&unwinder->published, process->pid, false);
 	}
 	unwinding_list(unwinder, process, waiting, mappings && mappings->waits);
 	unwinding_list(unwinder, process, late, false);
@@ -289,14 +306,27 @@ static bool is_image_unwound(const struct unwinder *unwinder, const struct proce
 	return !now->is_over && (now->is_marked || !unwinder->pids.count);
 }
 
+/* What the program in the kernel has recorded is newer than the events. The process is read when it
+ * has been quiet for a while, as all that are known from events alone. */
+static void leave_to_recording(struct unwinder *unwinder, struct unwinding *process,
+			       const struct process_image *now)
+{
+	mapping_cache_release(unwinder->mappings, process->mappings);
+	process->mappings = NULL;
+	process->begun_ns = now->begun_ns;
+	unwinding_list(unwinder, process, waiting, false);
+	unwinding_list(unwinder, process, late, false);
+}
+
 static void follow_process(struct unwinder *unwinder, uint32_t pid)
 {
 	const uint64_t time_ns = clock_ns(CLOCK_MONOTONIC);
 	const struct process_image *now = process_table_now(unwinder->processes, pid);
 	struct unwinding *process = find_process(unwinder, pid);
+	struct unwind_process recorded;
 
 	if (!now || !is_image_unwound(unwinder, now)) {
-		unpublish(&unwinder->published, pid);
+		unpublish(&unwinder->published, pid, now && now->is_over);
 		if (process)
 			unwinder_remove(unwinder, process);
 		return;
@@ -307,7 +337,9 @@ static void follow_process(struct unwinder *unwinder, uint32_t pid)
 	process->changed_ns = time_ns;
 	process->in_vain = 0;
 	unwinding_list(unwinder, process, unread, !now->exec_pages);
-	if (is_too_soon(process, now, time_ns))
+	if (published_is_recorded(&unwinder->published, pid, &recorded))
+		leave_to_recording(unwinder, process, now);
+	else if (is_too_soon(process, now, time_ns))
 		unwinding_list(unwinder, process, late, true);
 	else
 		unwinder_build(unwinder, process, now, time_ns, false);
@@ -405,6 +437,7 @@ static void tick_unwinder(void *context)
 		if (!follow_changed(unwinder))
 			break;
 	}
+	recorded_mappings_tick(unwinder->recorded, unwinder->processes, clock_ns(CLOCK_MONOTONIC));
 	mapping_cache_give_back(unwinder->mappings, clock_ns(CLOCK_MONOTONIC));
 }
 
@@ -492,7 +525,7 @@ bool unwinder_process(const struct unwinder *unwinder, uint32_t pid, struct unwi
 	const struct unwinding *process = find_process(unwinder, pid);
 
 	if (!process || !process->mappings)
-		return false;
+		return published_is_recorded(&unwinder->published, pid, ret);
 	*ret = published_of(process);
 	return true;
 }

@@ -32,6 +32,10 @@ struct unwinder_options {
 	 * be mapped into memory, a hash from process number to struct unwind_process, and one from
 	 * process number to the generation that a walk found wanting (0: none). */
 	int chunks, rules, processes, asked;
+	/* What a program in the kernel records of new programs (process/mapping_record.h): its
+	 * maps, and the variable that it shares. NULL: nothing. */
+	int slots, files, requests;
+	struct mapping_recording *recording;
 	struct process_watch *images; /* not owned */
 	struct guard *guard;          /* for looking at processes; not owned. NULL: none */
 	struct kept *kept; /* for the files that tables are of; NULL: they are not kept */

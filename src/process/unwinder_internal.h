@@ -50,7 +50,8 @@ struct unwinder {
 	struct unwind_table_cache *tables;
 	struct mapping_cache *mappings;
 	struct published published;
-	struct unwindings unread; /* the one that has been quiet longest first */
+	struct recorded_mappings *recorded; /* NULL: nothing is recorded */
+	struct unwindings unread;           /* the one that has been quiet longest first */
 	struct unwindings waiting, late, asked;
 	size_t wanted_read;     /* of `pids`, at the start */
 	uint64_t started_by_ns; /* the start follows changes until then */

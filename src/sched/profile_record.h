@@ -10,6 +10,7 @@
 #define SCHED_PROFILE_RECORD_H
 
 #include "histogram/bucket.h"
+#include "process/mapping_record.h"
 #include "profile/class.h"
 #include "sched/task_record.h"
 #include "unwind/pool.h"
@@ -47,11 +48,12 @@ struct profile_config {
 	__u8 wants_waker_names;      /* which threads they are */
 	__u8 wants_runners;          /* record the threads that ran while one waited */
 	__u8 wants_histograms;
-	__u8 wants_off_cpu; /* else time is accounted, and nothing is kept of it */
-	__u8 is_late;       /* stacks of what is sampled are taken when it is over: sched_exit */
-	__u8 only_times;    /* of threads: no stacks, and all intervals are kept */
-	__u8 unwind;        /* enum profile_unwinding */
-	__u32 longest;      /* how many of the longest blocks are kept */
+	__u8 wants_off_cpu;    /* else time is accounted, and nothing is kept of it */
+	__u8 is_late;          /* stacks of what is sampled are taken when it is over: sched_exit */
+	__u8 only_times;       /* of threads: no stacks, and all intervals are kept */
+	__u8 unwind;           /* enum profile_unwinding */
+	__u8 records_mappings; /* walks can record what a process has mapped */
+	__u32 longest;         /* how many of the longest blocks are kept */
 	char comm[PROFILE_GLOB_MAX]; /* a glob */
 };
 

@@ -33,6 +33,12 @@ static bool has_sched_exit(const struct btf *btf)
 	return btf__find_by_name_kind(btf, "btf_trace_sched_exit_tp", BTF_KIND_TYPEDEF) > 0;
 }
 
+/* The tree in which a process has its mappings (Linux 6.1). */
+static bool has_maple_tree(const struct btf *btf)
+{
+	return btf__find_by_name_kind(btf, "maple_range_64", BTF_KIND_STRUCT) > 0;
+}
+
 /* Programs at switches add to these maps. Before Linux 6.1, which has an allocator for BPF, the
  * kernel would call kmalloc() under the lock of the run queue, which can deadlock: there all room
  * is allocated in advance. */
@@ -57,6 +63,7 @@ static void probe_kernel(struct profile_bpf *program, const struct profile_optio
 	if (!btf)
 		return;
 	allocate_safely(program, btf);
+	config->records_mappings = profile_has_tables(options) && has_maple_tree(btf);
 	/* Each of the longest blocks would need its stack, whether it is a sample or not. */
 	config->is_late =
 		options->off_cpu && options->period_ns && !options->longest && has_sched_exit(btf);
@@ -198,6 +205,10 @@ static void size_maps(struct profile_bpf *program, const struct profile_options 
 		bpf_map__set_max_entries(program->maps.unwind_rules, 1);
 		bpf_map__set_max_entries(program->maps.unwind_chunks, 1);
 		bpf_map__set_max_entries(program->maps.unwind_asked, 1);
+		bpf_map__set_max_entries(program->maps.known_files, 1);
+		bpf_map__set_max_entries(program->maps.mapping_slots, 1);
+		bpf_map__set_max_entries(program->maps.mapping_requests,
+					 (uint32_t)sysconf(_SC_PAGESIZE));
 	}
 	bpf_map__set_max_entries(program->maps.target_processes, (uint32_t)options->pid_count + 1);
 	bpf_map__set_max_entries(program->maps.target_threads, (uint32_t)options->tid_count + 1);
@@ -372,7 +383,8 @@ static struct error *watch_images(struct profile_session *session)
 	const uint64_t limit = session->options.memory_limit;
 	struct process_watch_options watch = {
 		.ring_bytes = RING_BYTES,
-		.wake_bytes = profile_has_tables(&session->options),
+		.wake_bytes = profile_has_tables(&session->options) &&
+			      !session->program->rodata->config.records_mappings,
 	};
 
 	struct error *err;

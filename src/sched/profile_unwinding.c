@@ -48,6 +48,11 @@ struct error *profile_open_unwinder(struct profile_session *session)
 		.rules = bpf_map__fd(program->maps.unwind_rules),
 		.processes = bpf_map__fd(program->maps.unwind_processes),
 		.asked = bpf_map__fd(program->maps.unwind_asked),
+		.slots = bpf_map__fd(program->maps.mapping_slots),
+		.files = bpf_map__fd(program->maps.known_files),
+		.requests = bpf_map__fd(program->maps.mapping_requests),
+		.recording =
+			program->rodata->config.records_mappings ? &program->bss->recording : NULL,
 		.images = session->images,
 		.guard = session->guard,
 		.kept = session->kept,

@@ -188,7 +188,7 @@ static __always_inline __u32 user_stack(struct task_struct *task, __u32 tgid,
 					struct scratch *scratch, const struct user_registers *regs,
 					struct last_stack *last, struct profile_counts *counts)
 {
-	scratch->lacks = find_mappings(task, tgid, &scratch->process);
+	scratch->lacks = find_mappings(scratch, task, tgid, &scratch->process);
 	return number_user_stack(scratch, regs, last, counts);
 }
 

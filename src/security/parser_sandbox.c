@@ -67,9 +67,11 @@ static int allow_threads(scmp_filter_ctx filter)
 
 /* Calls of a watcher: for maps of BPF programs, and to confine the parsers that it starts. */
 static const int of_maps[] = {
-	BPF_MAP_CREATE,       BPF_MAP_LOOKUP_ELEM,  BPF_MAP_UPDATE_ELEM,
-	BPF_MAP_DELETE_ELEM,  BPF_MAP_GET_NEXT_KEY, BPF_MAP_LOOKUP_BATCH,
-	BPF_MAP_UPDATE_BATCH, BPF_MAP_DELETE_BATCH, BPF_OBJ_GET_INFO_BY_FD,
+	BPF_MAP_CREATE,         BPF_MAP_LOOKUP_ELEM,
+	BPF_MAP_UPDATE_ELEM,    BPF_MAP_DELETE_ELEM,
+	BPF_MAP_GET_NEXT_KEY,   BPF_MAP_LOOKUP_BATCH,
+	BPF_MAP_UPDATE_BATCH,   BPF_MAP_DELETE_BATCH,
+	BPF_OBJ_GET_INFO_BY_FD, BPF_MAP_LOOKUP_AND_DELETE_ELEM,
 };
 
 static const int confines[] = { SCMP_SYS(capget), SCMP_SYS(capset), SCMP_SYS(seccomp) };

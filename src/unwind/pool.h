@@ -81,6 +81,12 @@ struct unwind_process {
 	__u32 space, count; /* count 0: nothing is known */
 	__u64 generation;   /* of what it has mapped; no two are the same, of any process */
 	__u64 exec_pages;   /* that it may execute and not write, as of then; 0: do not compare */
+	/* Of one that programs in the kernel record (process/mapping_record.h), else 0: its
+	 * mm_struct, its slot, which is taken also if nothing is known, and the epoch. */
+	__u64 memory;
+	__u32 slot, epoch;
+	__u32 is_busy; /* one of them is writing it */
+	__u32 unused;
 };
 
 /* The ends of a walk. */

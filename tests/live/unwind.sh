@@ -100,6 +100,18 @@ dropped_libraries_cost_no_callers() {
 
 # --- files that are not where they were ---
 
+# Each is a new process, whose mappings only the kernel can read in time.
+short_programs_are_walked() {
+	local all cut
+
+	take offcpu --user-threads-only -- bash -c 'for i in {1..300}; do sleep 0.004; done'
+	all=$(ask '[samples | of("sleep") | .count] | add // 0')
+	cut=$(ask '[samples | of("sleep") | select(.stack[0] == "[incomplete]") | .count] | add // 0')
+	[ "$all" -ge 300 ] || { echo "$all waits of 300 programs"; return 1; }
+	[ "$((cut * 5))" -le "$all" ] || { echo "$cut of $all stacks are incomplete"; return 1; }
+	loses_nothing
+}
+
 replaced_files_are_walked() {
 	cp "$unwind_programs/shapes" "$scratch/moved"
 	start "$scratch/moved" five nap
@@ -266,6 +278,7 @@ run_case "unwind: a program of a mount namespace that is gone" needs_profiles in
 run_case "unwind: a raw profile has names of the vDSO" needs_profiles raw_files_name_the_vdso
 run_case "unwind: walks go to the outer end" alone few_walks_end_early
 run_case "unwind: a library that is loaded while it is watched" needs_profiles late_libraries_are_walked
+run_case "unwind: programs that live for milliseconds" needs_profiles short_programs_are_walked
 run_case "unwind: a library that is dropped while it is watched" needs_profiles dropped_libraries_cost_no_callers
 run_case "unwind: a program that was replaced, and one that is gone" needs_profiles replaced_files_are_walked
 for way in garbage kernel zero; do
