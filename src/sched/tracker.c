@@ -46,21 +46,24 @@ static struct error *have_chunks(struct tracker *tracker, uint64_t wanted)
 	return err;
 }
 
-/* How many records should be free, beside so many that are used. */
-static uint64_t wanted_free(uint64_t used)
+static uint64_t least_free(void)
 {
 	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	uint64_t least = cpus > 0 ? (uint64_t)cpus * FREE_OF_CPU : 0;
+	const uint64_t least = cpus > 0 ? (uint64_t)cpus * FREE_OF_CPU : 0;
 
-	if (least < FREE_LEAST)
-		least = FREE_LEAST;
-	return used / 4 > least ? used / 4 : least;
+	return least > FREE_LEAST ? least : FREE_LEAST;
+}
+
+/* How many records should be free, beside so many that are used. */
+static uint64_t wanted_free(const struct tracker *tracker, uint64_t used)
+{
+	return used / 4 > tracker->least_free ? used / 4 : tracker->least_free;
 }
 
 /* Half as much beyond that, for adding chunks takes some time. */
-static uint64_t chunks_beside(uint64_t used)
+static uint64_t chunks_beside(const struct tracker *tracker, uint64_t used)
 {
-	return chunks_for(used + wanted_free(used) * 3 / 2);
+	return chunks_for(used + wanted_free(tracker, used) * 3 / 2);
 }
 
 struct error *tracker_init(struct tracker *tracker, struct track_state *state, int records_map,
@@ -70,6 +73,7 @@ struct error *tracker_init(struct tracker *tracker, struct track_state *state, i
 
 	*tracker = (struct tracker){
 		.state = state,
+		.least_free = least_free(),
 		/* The last number has a meaning of its own (NUMBER_IGNORED in track.bpf.h). */
 		.most = most < numbers - 1 ? most : numbers - 1,
 	};
@@ -77,7 +81,7 @@ struct error *tracker_init(struct tracker *tracker, struct track_state *state, i
 	tracker->records.limit = limit;
 	/* Number 0 is none. */
 	state->next = 1;
-	return have_chunks(tracker, chunks_beside(tasks_count(TASKS_LOADAVG)));
+	return have_chunks(tracker, chunks_beside(tracker, tasks_count(TASKS_LOADAVG)));
 }
 
 void tracker_deinit(struct tracker *tracker)
@@ -96,11 +100,11 @@ static uint64_t records_used(const struct tracker *tracker)
 
 struct error *tracker_grow(struct tracker *tracker, size_t chunks_most)
 {
-	const uint64_t used = records_used(tracker), wanted = chunks_beside(used);
+	const uint64_t used = records_used(tracker), wanted = chunks_beside(tracker, used);
 
 	if (chunks_most > RECORD_CHUNKS_MAX)
 		chunks_most = RECORD_CHUNKS_MAX;
-	if (used + wanted_free(used) <= tracker->state->room)
+	if (used + wanted_free(tracker, used) <= tracker->state->room)
 		return NULL;
 	return have_chunks(tracker, wanted < chunks_most ? wanted : chunks_most);
 }

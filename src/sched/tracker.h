@@ -32,6 +32,7 @@ struct tracker {
 	struct track_state *state;    /* shared with the programs */
 	struct memory_chunks records; /* likewise */
 	uint64_t most;                /* records */
+	uint64_t least_free;          /* records, in tracker_grow() */
 	const struct bpf_link *scan;  /* of the task iterator; NULL before the start */
 	uint64_t scanned_ns;          /* when tasks without storage were looked for last */
 };
