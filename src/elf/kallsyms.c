@@ -12,16 +12,19 @@
 #define FUNCTION_SIZE_MAX ((uint64_t)1 << 20)
 
 /* Longer lines are invalid: a name has up to 511 bytes (KSYM_NAME_LEN), that of a module 55. */
-#define LINE_MAX_BYTES 1024
+#define LINE_MAX_BYTES   1024
+#define MODULE_MAX_BYTES 255
 
-#define READ_SIZE      ((size_t)256 << 10)
+#define READ_SIZE        ((size_t)256 << 10)
 
 struct kallsyms_code {
 	uint64_t address;
 	uint32_t name; /* where in `bytes` */
-	uint16_t name_length, module_length;
+	uint16_t name_length;
+	uint8_t module_length;
 	char type;
 };
+_Static_assert(sizeof(struct kallsyms_code) == 16, "a kernel has more than 100,000 of them");
 
 /* The range of a kind of code, between two symbols that are no functions. */
 struct section {
@@ -54,7 +57,8 @@ bool kallsym_parse(struct text line, struct kallsym *ret)
 		return false;
 	symbol.type = type.bytes[0];
 	if (text_word(&line, &module)) {
-		if (module.length < 3 || module.bytes[0] != '[' || !text_ends(module, TEXT("]")))
+		if (module.length < 3 || module.length > MODULE_MAX_BYTES ||
+		    module.bytes[0] != '[' || !text_ends(module, TEXT("]")))
 			return false;
 		symbol.module = (struct text){ module.bytes + 1, module.length - 2 };
 	}
@@ -108,7 +112,7 @@ static struct error *add_symbol_line(struct kallsyms *symbols, struct text line)
 		.address = symbol.address,
 		.name = (uint32_t)symbols->bytes.count,
 		.name_length = (uint16_t)symbol.name.length,
-		.module_length = (uint16_t)symbol.module.length,
+		.module_length = (uint8_t)symbol.module.length,
 		.type = symbol.type,
 	};
 	if (!add_bytes(symbols, symbol.name) || !add_bytes(symbols, symbol.module) ||
