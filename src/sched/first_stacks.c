@@ -172,6 +172,8 @@ void first_stacks_take_lacking(struct first_stacks *stacks)
 		return;
 	}
 	stacks->next = 0;
+	if (!stacks->lacking.count)
+		return;
 	(void)guard_run_whole(stacks->guard, take_rest_of_lacking, stacks);
 	drop_those_over(stacks);
 }

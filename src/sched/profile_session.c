@@ -552,7 +552,7 @@ static struct error *tick(struct profile_session *session)
 	if (session->images)
 		process_watch_poll(session->images);
 	if (session->unwinder)
-		profile_tick_unwinder(session, clock_ns(CLOCK_MONOTONIC));
+		profile_tick_unwinder(session);
 	program_cost_tick(&session->cost, session->program->obj, clock_ns(CLOCK_MONOTONIC));
 	tracker_scan_again(&session->chunks.tracker);
 	return profile_chunks_grow(&session->chunks);

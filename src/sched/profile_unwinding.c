@@ -112,8 +112,17 @@ static void mend_stacks(struct profile_session *session, uint64_t now)
 	first_stacks_take_lacking(&session->first_stacks);
 }
 
-void profile_tick_unwinder(struct profile_session *session, uint64_t now_ns)
+static void tick_unwinder(void *job)
 {
+	struct profile_session *session = job;
+
 	unwinder_tick(session->unwinder);
-	mend_stacks(session, now_ns);
+	mend_stacks(session, clock_ns(CLOCK_MONOTONIC));
+}
+
+/* All of it in one go of the guard: two switches between threads are most of the cost of a tick
+ * that finds little. */
+void profile_tick_unwinder(struct profile_session *session)
+{
+	guard_run(session->guard, tick_unwinder, session, NULL);
 }
