@@ -1,8 +1,9 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Prints the rows, and puts them into the part of doc/performance.md between two marks, which is written by nothing else:
-# the table and the chart of the last run, and below it a line for each run, newest first.
+# Prints the rows, and puts the last run into the part of doc/performance.md between two marks, which is written by
+# nothing else: a table of the kinds of work, a picture (doc/performance.svg), a table of all rows, and a line for each
+# run, newest first.
 
 mark_begin='<!-- begin: written by the bench -->'
 mark_end='<!-- end: written by the bench -->'
@@ -10,7 +11,7 @@ kept_runs=10
 
 # print_rows FORM
 print_rows() {
-	awk -v names="${names[*]}" -v form="$1" -f "$work/rows.awk" "$rows" "$samples"
+	awk -v names="${names[*]}" -v form="$1" -v runs="$work/runs" -f "$work/rows.awk" -f "$work/page.awk" "$rows" "$samples"
 }
 
 machine() {
@@ -26,7 +27,7 @@ commit() {
 		echo unknown
 		return
 	}
-	changes=$(git status --porcelain --untracked-files=no -- . ":!$page")
+	changes=$(git status --porcelain --untracked-files=no -- . ":!$page" ":!$picture")
 	echo "$commit${changes:+ with changes}"
 }
 
@@ -40,12 +41,18 @@ results_section() {
 	echo
 	echo "$(machine), commit $(commit), $kind:"
 	echo
-	print_rows page
+	print_rows kinds
+	echo
+	echo "![how much of its bound each row takes](${picture##*/})"
+	echo
+	echo "All rows:"
+	echo
+	print_rows rows
 	echo
 	echo "Runs, newest first:"
 	echo
 	echo "- $(machine), commit $(commit), $kind: $(print_rows line)"
-	earlier_runs
+	cat "$work/runs"
 	echo
 	echo "$mark_end"
 }
@@ -56,7 +63,9 @@ append_results() {
 		failed=1
 		return
 	fi
+	earlier_runs > "$work/runs"
 	results_section > "$work/section"
+	print_rows picture > "$picture"
 	awk -v begin="$mark_begin" -v end="$mark_end" -v section="$work/section" '
 		$0 == begin { while ((getline line < section) > 0) print line; is_old = 1 }
 		!is_old { print }

@@ -2,9 +2,11 @@
 #
 # rows.awk ROWS SAMPLES: print rows of the bench. Set `names` to the names of rows, and `form` to one of
 #
-#	text    the table for a terminal, and the median of each side
-#	page    the same as Markdown, a line for each work, and a chart
-#	line    what was met and missed, on one line
+#	text     the table for a terminal, and the median of each side
+#	line     what was met and missed, on one line
+#	kinds    with page.awk: the table of the kinds of work, as Markdown
+#	rows     with page.awk: the table of all rows
+#	picture  with page.awk: how much of its bound each row takes, as SVG
 #
 # ROWS is tests/bench/rows, which says what the fields are. A sample is "SAMPLE SIDE NUMBER...", and "of SAMPLE N" says
 # how many threads its numbers are of.
@@ -25,7 +27,11 @@ BEGIN {
 # --- what was read ---
 
 FNR == NR {
-	if (NF >= 9 && $1 !~ /^#/)
+	if ($1 == "kind:")
+		last_kind = substr($0, length("kind: ") + 1)
+	else if ($1 == "more:")
+		last_kind = ""
+	else if (NF >= 9 && $1 !~ /^#/)
 		read_row()
 	next
 }
@@ -51,6 +57,8 @@ function read_row(   i, text, at)
 	value[$1] = $5
 	bound[$1] = $6
 	floor_value[$1] = $7
+	is_whole[$1] = sub(/^whole:/, "", floor_value[$1])
+	kind[$1] = last_kind
 	unit[$1] = $8
 	text = $9
 	for (i = 10; i <= NF; i++)
@@ -195,7 +203,12 @@ function judge(name,   n, wanted, is_least)
 		}
 		limit *= floor_now
 	}
-	verdict = (is_least ? now >= limit : now <= limit) ? "ok" : "MISSED"
+	if (is_least ? now >= limit : now <= limit)
+		verdict = "ok"
+	else if (is_whole[name] && floor_now != "" && (is_least ? now * 1.25 >= floor_now : now <= floor_now * 1.25))
+		verdict = "floor"
+	else
+		verdict = "MISSED"
 }
 
 function short(x)
@@ -244,90 +257,36 @@ function print_sides(   i, j, key, line)
 	}
 }
 
-# --- for the page ---
+# --- on one line ---
 
-function join(text, more)
+function listed(title, list)
 {
-	return text == "" ? more : text "; " more
+	return list == "" ? "" : "; " title ": " substr(list, 3)
 }
 
-# "ok; ok" says no more than "ok".
-function join_verdict(text, more)
-{
-	return text == more ? text : join(text, more)
-}
-
-function print_page(   i, j, name, did, parts, nows, bounds, floors, verdicts)
-{
-	print "| work | now | bound | floor | |"
-	print "|---|---|---|---|---|"
-	for (i = 1; i <= wanted_count; i++) {
-		name = wanted[i]
-		if (work[name] in did)
-			continue
-		did[work[name]] = 1
-		nows = bounds = floors = verdicts = ""
-		for (j = i; j <= wanted_count; j++) {
-			if (work[wanted[j]] != work[name])
-				continue
-			judge(wanted[j])
-			nows = join(nows, part[wanted[j]] " **" (now == "" ? "-" : short(now) unit_text(wanted[j])) "**")
-			bounds = join(bounds, bound_text(wanted[j]))
-			floors = join(floors, short(floor_now))
-			verdicts = join_verdict(verdicts, verdict)
-		}
-		gsub(/</, "\\&lt;", bounds)
-		gsub(/>/, "\\&gt;", bounds)
-		printf "| %s | %s | %s | %s | %s |\n", work[name], nows, bounds, floors, verdicts
-	}
-	print_chart()
-}
-
-# How much of its bound a row takes: up to the mark in the middle it is met.
-function print_chart(   i, name, part_of_bound, length_, bar, k)
-{
-	print "\n```"
-	printf "%-14s  %-28s%s\n", "", "0", "bound                    twice the bound"
-	for (i = 1; i <= wanted_count; i++) {
-		name = wanted[i]
-		judge(name)
-		if (now == "" || limit == "" || now <= 0)
-			continue
-		part_of_bound = bound[name] ~ /^>/ ? limit / now : now / limit
-		length_ = int(30 * part_of_bound + 0.5)
-		if (part_of_bound > 1 && length_ < 32)
-			length_ = 32
-		bar = ""
-		for (k = 1; k <= 60 && k <= length_; k++)
-			bar = bar (k == 31 ? "|" : "#")
-		for (; k <= 31; k++)
-			bar = bar (k == 31 ? "|" : " ")
-		printf "%-14s  %s%s\n", name, bar, (length_ > 60 ? sprintf(" %.1f times", part_of_bound) : "")
-	}
-	print "```"
-}
-
-function print_line(   i, missed, without, met, all)
+function print_line(   i, missed, without, at_floor, met, all)
 {
 	for (i = 1; i <= wanted_count; i++) {
 		judge(wanted[i])
 		all += verdict != ""
 		met += verdict == "ok"
 		if (verdict == "MISSED")
-			missed = missed (missed == "" ? "" : ", ") wanted[i] " " short(now) unit_text(wanted[i])
+			missed = missed ", " wanted[i] " " short(now) unit_text(wanted[i])
+		if (verdict == "floor")
+			at_floor = at_floor ", " wanted[i] " " short(now) unit_text(wanted[i])
 		if (verdict == "-")
-			without = without (without == "" ? "" : ", ") wanted[i]
+			without = without ", " wanted[i]
 	}
-	print met " of " all " ok" (missed == "" ? "" : "; missed: " missed) (without == "" ? "" : "; not measured: " without)
+	print met " of " all " ok" listed("at the floor", at_floor) listed("missed", missed) listed("not measured", without)
 }
 
 END {
-	if (form == "page")
-		print_page()
-	else if (form == "line")
-		print_line()
-	else {
+	if (form == "text") {
 		print_text()
 		print_sides()
+	} else if (form == "line") {
+		print_line()
+	} else {
+		print_for_page(form)
 	}
 }
