@@ -208,6 +208,7 @@ struct maple_arange_64 {
 struct mm_struct {
 	struct maple_tree mm_mt;
 	unsigned long hiwater_rss, hiwater_vm, total_vm, exec_vm;
+	struct file *exe_file;
 	struct percpu_counter rss_stat[4];
 	mm_context_t context;
 };

@@ -16,102 +16,6 @@
 
 /* --- the stacks of a thread that is about to leave its CPU --- */
 
-/* The last stacks of a thread, to recognise them. It is created where task_ctx is. */
-struct stack_ctx {
-	__u32 epoch; /* of the stacks below */
-	struct last_stack user_stack;
-	__u32 checks;
-	struct slot_memory slots[REMEMBERED + LEAVING];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct stack_ctx);
-} stack_ctxs SEC(".maps");
-
-/* For programs that may create storage (track.bpf.h). Without it, stacks are walked each time. */
-static __always_inline void create_stack_ctx(struct task_struct *task)
-{
-	if (config.wants_off_cpu && !config.only_times)
-		bpf_task_storage_get(&stack_ctxs, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-}
-
-/* Without the stacks of another epoch: its pool may have been emptied. NULL: there is none. */
-static __always_inline struct stack_ctx *stack_ctx_of(struct task_struct *task)
-{
-	struct stack_ctx *stacks = bpf_task_storage_get(&stack_ctxs, task, 0, 0);
-	const __u32 epoch = stack_epoch();
-
-	if (!stacks || stacks->epoch == epoch)
-		return stacks;
-	stacks->epoch = epoch;
-	stacks->user_stack.number = 0;
-	for (int i = 0; i < USER_REMEMBERED; i++)
-		stacks->user_stack.memory[i].number = 0;
-	for (int i = 0; i < REMEMBERED + LEAVING; i++)
-		stacks->slots[i].number = stacks->slots[i].walked = 0;
-	return stacks;
-}
-
-static __always_inline __u32 kernel_stack_now(void *ctx, struct scratch *scratch,
-					      enum stack_site site, struct profile_counts *counts)
-{
-	__u32 own;
-
-	return number_walk(scratch, walk_here(ctx, scratch, site, &own), counts);
-}
-
-/* The slot in which a stack is remembered, by the address that called schedule(). A runnable thread
- * was mostly preempted, anywhere in its program, so it has slots of its own. */
-static __always_inline __u32 slot_place(const struct profile_record *t,
-					const struct user_registers *regs)
-{
-	if (t->task.state == CLASS_RUNNABLE)
-		return REMEMBERED + regs->is_call;
-	return (regs->ip ^ regs->ip >> 7) & (REMEMBERED - 1);
-}
-
-/* The kernel stack of a thread that leaves its CPU by itself: recognised, or walked. */
-static __always_inline __u32 kernel_stack_again(void *ctx, struct scratch *scratch,
-						struct stack_ctx *stacks, __u64 registers,
-						__u32 place, struct profile_counts *counts)
-{
-	__u32 words, number, own;
-	struct slot_memory *memory;
-	bool is_raw, is_same;
-
-	asm volatile("" : "+r"(place));
-	if (place >= REMEMBERED + LEAVING)
-		return STACK_LOST;
-	memory = &stacks->slots[place];
-	is_raw = read_raw(scratch, ctx, registers, &words);
-	is_same = is_raw && memory->number && slots_match(scratch, memory, words);
-	if (is_same) {
-		memory->misses = 0;
-		counts->recognised++;
-		if (!config.recheck || ++stacks->checks < config.recheck)
-			return memory->number;
-		stacks->checks = 0;
-	}
-	number = number_walk(scratch, walk_here(ctx, scratch, SITE_SWITCH, &own), counts);
-	if (is_same) {
-		counts->checked++;
-		if (number == memory->number)
-			return number;
-		counts->wrong++;
-		memory->number = 0;
-	}
-	/* A stack is remembered when it is seen twice in a row, for remembering costs as much as
-	 * some walks. The same walk has another number once our own frames are skipped. */
-	if (is_raw && number > STACK_LOST && scratch->kernel_frames && own &&
-	    number == memory->walked)
-		remember_stack(scratch, memory, words, scratch->kernel_frames, number);
-	memory->walked = number;
-	return number;
-}
-
 static __always_inline bool has_user_space(struct task_struct *task)
 {
 	return task->mm && !(task->flags & PF_KTHREAD);
@@ -141,29 +45,20 @@ static __always_inline void take_stacks(void *ctx, struct task_struct *prev, boo
 					struct profile_counts *counts)
 {
 	struct scratch *scratch = scratch_of(SCRATCH_SWITCH);
-	struct stack_ctx *stacks = stack_ctx_of(prev);
 	struct user_registers regs = { 0 };
 
 	if (!scratch)
 		return;
 	if (user_registers(prev, &regs) && config.user_depth && has_user_space(prev)) {
-		t->user_stack = user_stack(prev, tgid_of(prev), scratch, &regs,
-					   stacks ? &stacks->user_stack : 0, counts);
+		t->user_stack = user_stack(prev, tgid_of(prev), scratch, &regs, true, counts);
 		left_user_space(t, &regs);
 		if (scratch->is_incomplete)
 			list_lacking(t, number);
 	}
-	if (!config.kernel_depth)
-		return;
-	/* A thread that was preempted in the kernel may be anywhere in it. */
-	if (is_preempted)
-		t->kernel_stack = kernel_stack_now(ctx, scratch, SITE_PREEMPTED, counts);
-	else if (!stacks)
-		t->kernel_stack = kernel_stack_now(ctx, scratch, SITE_SWITCH, counts);
-	else
+	if (config.kernel_depth)
 		t->kernel_stack =
-			kernel_stack_again(ctx, scratch, stacks, (__u64)bpf_task_pt_regs(prev),
-					   slot_place(t, &regs), counts);
+			kernel_stack(ctx, scratch, is_preempted ? SITE_PREEMPTED : SITE_SWITCH,
+				     prev, &regs, t->task.state == CLASS_RUNNABLE, counts);
 }
 
 /* --- weights --- */

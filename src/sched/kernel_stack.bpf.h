@@ -2,9 +2,10 @@
 /*
  * Kernel stacks, walked or recognised without a walk.
  *
- * Walking takes a microsecond, more than all the rest of a switch. A thread mostly blocks where it
- * blocked last, so the walk is remembered as the *slots* of the stack that its return addresses
- * were found in: when they hold the same addresses the next time, the stack is the same.
+ * Walking takes microseconds, more than all the rest of a switch. Threads mostly block where they
+ * or others have blocked before, so a walk is remembered as the *slots* of the stack that its
+ * return addresses were found in: when they hold the same addresses the next time, the stack is the
+ * same.
  *
  * Where a slot is must be the same each time. Since the kernel starts each system call at a random
  * depth (CONFIG_RANDOMIZE_KSTACK_OFFSET), neither addresses nor distances to the top of the stack
@@ -23,29 +24,41 @@
 #ifndef SCHED_KERNEL_STACK_BPF_H
 #define SCHED_KERNEL_STACK_BPF_H
 
-#include "sched/profile_maps.bpf.h"
+#include "sched/known_stack.bpf.h"
+#include "sched/user_walk.bpf.h"
 
-#define REMEMBERED 4  /* stacks of a thread that blocks, by where it left user space */
-#define LEAVING    2  /* and of one that could go on, by what it came into the kernel for */
-#define SLOTS      40 /* of one stack */
-#define LAST_WORDS 4  /* before the registers: counted from there */
-#define FRUITLESS  6  /* walks in vain, and then only each 16th is remembered */
+#define KERNEL_SETS 256 /* of stacks, by where their threads came into the kernel */
+#define KERNEL_WAYS 4   /* stacks of one set */
+#define SLOTS       40  /* of one stack */
+#define LAST_WORDS  4   /* before the registers: counted from there */
+#define FRUITLESS   16  /* walks of a set in vain, and then only each 16th is remembered */
 
 struct slot_memory {
-	__u32 number; /* of the stack; 0: nothing is remembered */
-	__u32 walked; /* what the last walk found */
-	__u16 count;
-	__u16 misses;
+	struct known_stack known;
+	__u32 count;
 	/* The word, from the stack pointer; or with LAST_WORDS added to 0x8000, back from the
 	 * registers.
 	 */
 	__u16 at[SLOTS];
 	/* Code of the kernel is near other code of it: what the addresses have in common, and what
-	 * is left of each. This memory is taken for each new thread.
+	 * is left of each.
 	 */
 	__u32 high;
 	__u32 address[SLOTS];
 };
+
+struct kernel_set {
+	__u32 misses; /* stacks that were remembered since one was recognised */
+	__u32 next;   /* the way that is taken for the next one */
+	struct slot_memory ways[KERNEL_WAYS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, KERNEL_SETS);
+	__type(key, __u32);
+	__type(value, struct kernel_set);
+} kernel_sets SEC(".maps");
 
 static __always_inline __u64 address_at(const struct slot_memory *memory, __u32 slot)
 {
@@ -73,15 +86,11 @@ static __always_inline __u32 word_of(__u16 at, __u32 words)
 	return at & 0x8000 ? words - (at & 0x7fff) : at;
 }
 
-int slots_match(struct scratch *scratch, struct slot_memory *memory, __u32 words);
-
-__noinline int slots_match(struct scratch *scratch, struct slot_memory *memory, __u32 words)
+static __always_inline bool slots_match(struct scratch *scratch, struct slot_memory *memory,
+					__u32 words)
 {
-	__u32 count;
+	__u32 count = memory->count;
 
-	if (!scratch || !memory)
-		return false;
-	count = memory->count;
 	for (__u32 i = 0; i < SLOTS; i++) {
 		__u32 word;
 
@@ -92,7 +101,29 @@ __noinline int slots_match(struct scratch *scratch, struct slot_memory *memory, 
 		if (scratch->raw[word] != address_at(memory, i))
 			return false;
 	}
-	return true;
+	return count != 0;
+}
+
+__u32 recognise_stack(struct scratch *scratch, struct kernel_set *set, __u32 words, __u32 era);
+
+/* The number of the stack in scratch->raw; 0: it is not known. */
+__noinline __u32 recognise_stack(struct scratch *scratch, struct kernel_set *set, __u32 words,
+				 __u32 era)
+{
+	if (!scratch || !set)
+		return 0;
+	for (int i = 0; i < KERNEL_WAYS; i++) {
+		struct slot_memory *memory = &set->ways[i];
+		__u32 sequence, number = begin_known(&memory->known, era, &sequence);
+
+		if (number && slots_match(scratch, memory, words) &&
+		    end_known(&memory->known, sequence)) {
+			if (set->misses)
+				set->misses = 0;
+			return number;
+		}
+	}
+	return 0;
 }
 
 /* --- remembering --- */
@@ -231,36 +262,72 @@ static __always_inline bool is_in_order(struct scratch *scratch, struct slot_mem
 	return false;
 }
 
-/* `scratch->kernel` is a walk of `frames`, whose stack has this number. */
-int remember_stack(struct scratch *scratch, struct slot_memory *memory, __u32 words, __u32 frames,
-		   __u32 number);
+/* The slots of scratch->raw that the walk in scratch->kernel was found in: those of the memory that
+ * still are, if it `is_same` stack, or all. False: they do not make it up. */
+static __always_inline bool find_slots(struct slot_search *s, bool is_same)
+{
+	struct slot_memory *memory = s->memory;
 
-__noinline int remember_stack(struct scratch *scratch, struct slot_memory *memory, __u32 words,
-			      __u32 frames, __u32 number)
+	if (is_same) {
+		bpf_loop(SLOTS, keep_slot, s, 0);
+	} else {
+		memory->high = s->scratch->kernel[0] >> 32;
+		bpf_loop(PROFILE_KERNEL_FRAMES_MAX, filter_frame, s, 0);
+		bpf_loop(RAW_WORDS, find_slot, s, 0);
+	}
+	memory->count = s->count;
+	return is_in_order(s->scratch, memory, s->frames);
+}
+
+int remember_stack(struct scratch *scratch, struct kernel_set *set, __u32 words, __u32 number,
+		   __u32 era);
+
+/* `scratch->kernel` is a walk of scratch->kernel_frames, whose stack has this number. */
+__noinline int remember_stack(struct scratch *scratch, struct kernel_set *set, __u32 words,
+			      __u32 number, __u32 era)
 {
 	struct slot_search s = { 0 };
+	struct slot_memory *memory;
+	__u32 way = KERNEL_WAYS;
+	bool is_same;
 
-	if (!scratch || !memory)
+	if (!scratch || !set)
+		return 0;
+	for (__u32 i = 0; i < KERNEL_WAYS; i++)
+		if (set->ways[i].known.number == number && set->ways[i].known.era == era)
+			way = i;
+	if (way == KERNEL_WAYS && set->misses++ > FRUITLESS && set->misses & 15)
+		return 0;
+	is_same = way < KERNEL_WAYS;
+	if (!is_same)
+		way = set->next++;
+	asm volatile("%0 &= 3" : "+r"(way));
+	memory = &set->ways[way];
+	if (!lock_known(&memory->known))
 		return 0;
 	s.scratch = scratch;
 	s.memory = memory;
 	s.words = words;
-	s.frames = frames;
-	if (memory->number == number && memory->count) {
-		bpf_loop(SLOTS, keep_slot, &s, 0);
-	} else {
-		if (memory->misses < 0xff00)
-			memory->misses++;
-		if (memory->misses > FRUITLESS && memory->misses & 15) {
-			memory->number = 0;
-			return 0;
+	s.frames = scratch->kernel_frames;
+	memory->known.era = era;
+	memory->known.number = find_slots(&s, is_same) ? number : 0;
+	unlock_known(&memory->known);
+	return 0;
+}
+
+/* A stack with this number was recognised and is another one. */
+static __noinline int forget_stack(struct kernel_set *set, __u32 number)
+{
+	if (!set)
+		return 0;
+	for (int i = 0; i < KERNEL_WAYS; i++) {
+		struct known_stack *known = &set->ways[i].known;
+
+		if (known->number == number && lock_known(known)) {
+			known->number = 0;
+			unlock_known(known);
 		}
-		memory->high = scratch->kernel[0] >> 32;
-		bpf_loop(PROFILE_KERNEL_FRAMES_MAX, filter_frame, &s, 0);
-		bpf_loop(RAW_WORDS, find_slot, &s, 0);
 	}
-	memory->count = s.count;
-	memory->number = is_in_order(scratch, memory, frames) ? number : 0;
 	return 0;
 }
 
@@ -311,19 +378,71 @@ __noinline __u32 number_walk(struct scratch *scratch, long bytes, struct profile
 
 #define KERNEL_STACK_BYTES ((PROFILE_KERNEL_FRAMES_MAX + 1) * 8)
 
-/* Walk the stack of the current thread into scratch->kernel. Returns how many bytes it has there,
- * and how many of our own frames were skipped (0: their number is not known yet). */
-static __always_inline long walk_here(void *ctx, struct scratch *scratch, enum stack_site site,
-				      __u32 *ret_own)
+/* How many of our own frames are skipped (0: their number is not known yet). Another CPU may set it
+ * meanwhile; both values are right. */
+static __always_inline __u32 own_frames(enum stack_site site)
 {
-	/* Another CPU may set it meanwhile; both values are right. */
-	__u32 own = *(volatile __u32 *)&state.own_frames[site];
+	return *(volatile __u32 *)&state.own_frames[site];
+}
+
+/* Walk the stack of the current thread into scratch->kernel, but for `own` frames. Returns how many
+ * bytes it has there. */
+static __always_inline long walk_here(void *ctx, struct scratch *scratch, enum stack_site site,
+				      __u32 own)
+{
 	long bytes = bpf_get_stack(ctx, scratch->kernel, KERNEL_STACK_BYTES, own & 0xff);
 
 	if (!own && bytes >= OWN_FRAMES_MAX * 8 && !state.first_walks[site][0])
 		__builtin_memcpy(state.first_walks[site], scratch->kernel, OWN_FRAMES_MAX * 8);
-	*ret_own = own;
 	return bytes;
+}
+
+/* --- recognised, or walked --- */
+
+/* A kernel thread is in few places, each in others. A thread that could go on was mostly preempted,
+ * anywhere in its program. */
+static __always_inline struct kernel_set *kernel_set_of(struct task_struct *task,
+							const struct user_registers *regs,
+							enum stack_site site, bool is_runnable)
+{
+	__u64 place = task->flags & PF_KTHREAD ? (__u64)task->pid << 32 : regs->place;
+	__u32 set;
+
+	place = hash_more(HASH_START + site, place << 1 | is_runnable);
+	set = place & (KERNEL_SETS - 1);
+	return bpf_map_lookup_elem(&kernel_sets, &set);
+}
+
+/* The number of the current thread's kernel stack, which ends at the registers. */
+static __always_inline __u32 kernel_stack(void *ctx, struct scratch *scratch, enum stack_site site,
+					  struct task_struct *task,
+					  const struct user_registers *regs, bool is_runnable,
+					  struct profile_counts *counts)
+{
+	struct kernel_set *set = kernel_set_of(task, regs, site, is_runnable);
+	__u32 words = 0, known = 0, number, own = own_frames(site),
+	      era = stack_epoch() << 8 | (own & 0xff);
+
+	if (!set || !read_raw(scratch, ctx, (__u64)bpf_task_pt_regs(task), &words))
+		return number_walk(scratch, walk_here(ctx, scratch, site, own), counts);
+	known = recognise_stack(scratch, set, words, era);
+	if (known) {
+		counts->recognised++;
+		if (!config.recheck || ++scratch->kernel_checks < config.recheck)
+			return known;
+		scratch->kernel_checks = 0;
+	}
+	number = number_walk(scratch, walk_here(ctx, scratch, site, own), counts);
+	if (known) {
+		counts->checked++;
+		if (number == known)
+			return number;
+		counts->wrong++;
+		forget_stack(set, known);
+	}
+	if (number > STACK_LOST && scratch->kernel_frames)
+		remember_stack(scratch, set, words, number, era);
+	return number;
 }
 
 #endif

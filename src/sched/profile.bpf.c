@@ -52,20 +52,19 @@ int on_switched(__u64 *ctx)
 	struct scratch *scratch = scratch_of(SCRATCH_LATE);
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct user_registers regs = { 0 };
-	struct stack_ctx *stacks;
-	__u32 own;
+	bool has_registers;
 
 	if (!p || !p->is_there || !counts || !scratch)
 		return 0;
 	p->is_there = 0;
 	if (record_number(task) == p->key.thread) {
-		stacks = stack_ctx_of(task);
+		has_registers = user_registers(task, &regs);
 		if (config.kernel_depth)
-			p->key.kernel_stack = number_walk(
-				scratch, walk_here(ctx, scratch, SITE_LATE, &own), counts);
-		if (config.user_depth && has_user_space(task) && user_registers(task, &regs))
-			p->key.user_stack = user_stack(task, tgid_of(task), scratch, &regs,
-						       stacks ? &stacks->user_stack : 0, counts);
+			p->key.kernel_stack = kernel_stack(ctx, scratch, SITE_LATE, task, &regs,
+							   p->key.class == CLASS_RUNNABLE, counts);
+		if (config.user_depth && has_user_space(task) && has_registers)
+			p->key.user_stack =
+				user_stack(task, tgid_of(task), scratch, &regs, true, counts);
 	}
 	if (p->key.user_stack == STACK_LOST || p->key.kernel_stack == STACK_LOST)
 		lose(counts, p->value.ns + p->value.runnable_ns);
@@ -108,7 +107,6 @@ int on_new_task(__u64 *ctx)
 	/* The iterator may not have seen the parent yet. */
 	parent = create_ctx(maker);
 	tctx = create_ctx(task);
-	create_stack_ctx(task);
 	inherit_mappings(tgid_of(maker), tgid_of(task));
 	if (config.only_targets)
 		kind = child_kind(maker, parent ? &parent->match : &unknown);
@@ -141,7 +139,6 @@ int on_exec(__u64 *ctx)
 	struct task_ctx *tctx = create_ctx(task);
 	struct profile_record *t;
 
-	create_stack_ctx(task);
 	forget_mappings(tgid_of(task));
 	if (!tctx)
 		lose_if_wanted(task, TARGET_UNKNOWN, true);
@@ -356,7 +353,6 @@ int scan_task(struct bpf_iter__task *ctx)
 	if (!task || !task->pid)
 		return 0;
 	tctx = create_ctx(task);
-	create_stack_ctx(task);
 	if (!tctx) {
 		lose_if_wanted(task, TARGET_UNKNOWN, !track.has_scanned);
 		return 0;
@@ -413,6 +409,7 @@ int on_waking(__u64 *ctx)
 	struct profile_record *t = find_record((void *)ctx[0]);
 	struct profile_counts *counts = counts_here();
 	struct user_registers regs = { 0 };
+	bool has_registers;
 
 	if (!t || t->task.woken || !t->is_kept || !scratch || !counts)
 		return 0;
@@ -421,14 +418,14 @@ int on_waking(__u64 *ctx)
 	t->waker = current->pid && !t->in_interrupt ? record_number(current) : 0;
 	if (!config.wants_wakers)
 		return 0;
-	t->waker_kernel_stack = config.kernel_depth
-					? kernel_stack_now(ctx, scratch, SITE_WAKING, counts)
-					: STACK_NONE;
+	has_registers = user_registers(current, &regs);
+	t->waker_kernel_stack = config.kernel_depth ? kernel_stack(ctx, scratch, SITE_WAKING,
+								   current, &regs, false, counts)
+						    : STACK_NONE;
 	t->waker_user_stack = STACK_NONE;
-	if (config.user_depth && !t->in_interrupt && has_user_space(current) &&
-	    user_registers(current, &regs))
+	if (config.user_depth && !t->in_interrupt && has_user_space(current) && has_registers)
 		t->waker_user_stack =
-			user_stack(current, tgid_of(current), scratch, &regs, 0, counts);
+			user_stack(current, tgid_of(current), scratch, &regs, true, counts);
 	return 0;
 }
 
@@ -491,7 +488,7 @@ static __always_inline int count_here(void *ctx, enum scratch_user user, __u32 c
 			counts);
 	if (config.user_depth && has_user_space(task) && user_registers(task, &regs)) {
 		regs.is_entry = class == CLASS_EVENT && !has_kernel && is_entry_event(event);
-		key.user_stack = user_stack(task, tgid_of(task), scratch, &regs, 0, counts);
+		key.user_stack = user_stack(task, tgid_of(task), scratch, &regs, false, counts);
 	}
 	scratch->busy = 0;
 	if (key.kernel_stack == STACK_LOST || key.user_stack == STACK_LOST) {

@@ -35,7 +35,7 @@ enum scratch_user {
 
 #define RAW_WORDS  256 /* of a kernel stack, to know it again */
 #define TOP_WORDS  256 /* of a user stack */
-#define USER_SLOTS 48  /* that decide on a walk of one */
+#define USER_SLOTS 64  /* that decide on a walk of one */
 
 /* Rules that were found last, by where, for the same code is met again and again. A table's place
  * may become another's: but not for processes of the same generation. */
@@ -80,6 +80,9 @@ struct scratch {
 	__u32 kernel_frames;           /* of the last walk in `kernel` */
 	__u32 is_incomplete;           /* the last stack of user space */
 	__u32 busy;
+	__u32 kernel_checks, user_checks; /* stacks that were recognised since one was walked too */
+	__u64 words_hash;                 /* of the words that decide on a user stack */
+	__u32 next_way;                   /* of a set of user stacks, if all are taken */
 };
 
 struct {

@@ -38,6 +38,7 @@ struct profile_config {
 	__u64 period_ns;        /* time-weighted sampling; 0: every interval */
 	__u64 on_cpu_period_ns; /* what one sample on a CPU stands for */
 	__u32 own_tgid;         /* ctprof itself, which is not tracked; 0: it is tracked, too */
+	__u32 user_sets;        /* of remembered stacks of user space, a power of 2 */
 	__u32 recheck;          /* one in so many recognised stacks is walked as well */
 	__u64 cgroup;           /* only threads in it and below; 0: all */
 	__u8 only_targets;      /* threads in `targets` and their children, and no others */

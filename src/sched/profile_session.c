@@ -184,11 +184,41 @@ static uint32_t entries(uint64_t bytes, size_t each, uint64_t most)
 	return (uint32_t)(count < most ? count : most);
 }
 
+/* Only stacks at switches and wake-ups are remembered. */
+static bool has_stacks_of_intervals(const struct profile_options *options)
+{
+	return options->off_cpu && !options->only_times;
+}
+
+#define USER_SETS_LEAST 2048
+#define USER_SETS_MOST  32768
+
+/* Sets of the stacks by which user space is left: a thread leaves it in some places, each with a
+ * stack of its own. */
+static uint32_t user_sets_for(const struct profile_options *options, uint64_t most)
+{
+	const uint64_t wanted = 2 * (uint64_t)tasks_count(TASKS_LOADAVG);
+	uint32_t sets = 1;
+
+	if (!has_stacks_of_intervals(options))
+		return 1;
+	while (sets < USER_SETS_MOST && 2 * sets <= most &&
+	       (sets < USER_SETS_LEAST || sets < wanted))
+		sets *= 2;
+	return sets;
+}
+
 /* Hashes take memory for what is in them, and a little for each that might be. */
 static void size_maps(struct profile_bpf *program, const struct profile_options *options)
 {
 	const uint64_t share = options->memory_bytes / 16;
+	const uint32_t user_sets =
+		user_sets_for(options, share / 2 / bpf_map__value_size(program->maps.user_sets));
 
+	((struct profile_config *)&program->rodata->config)->user_sets = user_sets;
+	bpf_map__set_max_entries(program->maps.user_sets, user_sets);
+	if (!has_stacks_of_intervals(options))
+		bpf_map__set_max_entries(program->maps.kernel_sets, 1);
 	bpf_map__set_max_entries(program->maps.counted, entries(2 * share, 128, 4u << 20));
 	bpf_map__set_max_entries(program->maps.stack_numbers, entries(share, 64, 4u << 20));
 	bpf_map__set_max_entries(program->maps.slots,

@@ -17,7 +17,10 @@ struct user_registers {
 	/* At the first instruction of a function its caller is not in a frame yet, but on top of
 	 * the stack. */
 	__u32 is_entry;
-	__u32 is_call; /* into the kernel, by the program itself; 0: an interrupt or a fault */
+	/* Where it came into the kernel, which is the same in each process of a program, at
+	 * whatever addresses it is: the system call, and a part of the address. 0: an interrupt or
+	 * a fault. */
+	__u32 place;
 };
 
 static __always_inline bool user_registers(struct task_struct *task, struct user_registers *ret)
@@ -31,12 +34,14 @@ static __always_inline bool user_registers(struct task_struct *task, struct user
 		ret->sp = regs->sp;
 		ret->bp = regs->bp;
 		ret->bx = regs->bx;
-		/* arch/x86/entry: it is -1 else. */
-		ret->is_call = (long)regs->orig_ax != -1;
+		/* arch/x86/entry: it is -1 in an interrupt, and else the system call. */
+		if ((long)regs->orig_ax != -1)
+			ret->place = (__u32)regs->orig_ax << 12 | (ret->ip & 4095) | 1;
 	} else if (bpf_core_field_exists(arm->pc)) {
 		ret->ip = BPF_CORE_READ(arm, pc);
 		ret->sp = BPF_CORE_READ(arm, sp);
 		ret->bp = BPF_CORE_READ(arm, regs[29]);
+		ret->place = (ret->ip & 4095) | 1;
 	} else {
 		return false;
 	}
@@ -101,8 +106,7 @@ static __always_inline void unwind_used(struct unwind_memory *memory, __u64 addr
 		return;
 	}
 	asm volatile("%0 &= 63" : "+r"(slot));
-	if (slot < USER_SLOTS)
-		memory->used[slot] = word;
+	memory->used[slot] = word;
 	memory->slots++;
 	if (word < memory->words && word < TOP_WORDS - 1 && word > memory->reach)
 		memory->reach = word;

@@ -7,13 +7,6 @@
 
 char programs_license[] SEC("license") = "Dual BSD/GPL";
 
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct last_stack);
-} stacks SEC(".maps");
-
 static __always_inline bool is_ours(struct task_struct *task)
 {
 	__u32 tgid = task->tgid;
@@ -44,13 +37,10 @@ static __always_inline int by_us(__u64 *ctx, bool may_know)
 	struct scratch *scratch = scratch_of(SCRATCH_SWITCH);
 	struct profile_counts *counts = counts_here();
 	struct user_registers regs = { 0 };
-	struct last_stack *last = 0;
 
 	if (!scratch || !counts || !is_ours(task) || !user_registers(task, &regs))
 		return 0;
-	if (may_know)
-		last = bpf_task_storage_get(&stacks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	user_stack(task, task->tgid, scratch, &regs, last, counts);
+	user_stack(task, task->tgid, scratch, &regs, may_know, counts);
 	return 0;
 }
 

@@ -18,6 +18,7 @@
 #include <walk.skel.h>
 
 #define MEASURED_US 300000
+#define USER_SETS   1024 /* of stacks that are remembered */
 
 static const char *const ways[] = { "nothing", "by_kernel", "walked", "recognised" };
 
@@ -77,6 +78,8 @@ int main(int argc, char **argv)
 	config = (struct profile_config *)&object->rodata->config;
 	config->user_depth = 127;
 	config->unwind = UNWIND_BY_BOTH;
+	config->user_sets = USER_SETS;
+	bpf_map__set_max_entries(object->maps.user_sets, USER_SETS);
 	if (walk_bpf__load(object))
 		fail("cannot load");
 	check(profile_chunks_init(&chunks, &object->bss->state, &object->bss->track,
