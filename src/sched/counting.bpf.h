@@ -30,6 +30,43 @@ static __always_inline void lose(struct profile_counts *counts, __u64 ns)
 	counts->lost_ns += ns;
 }
 
+/* Add to the counts in the record of the thread, which only one CPU at a time does, in the thread
+ * or at a switch to it. False: there is no place for it. */
+static __always_inline bool count_in_record(struct profile_record *t, const struct count_key *key,
+					    const struct count_value *more)
+{
+	for (int i = 0; i < RECORD_COUNTS; i++) {
+		struct record_count *c = &t->first[i];
+		__u32 counted = c->counted;
+
+		if (!counted && more->count <= RECORD_COUNT_MASK &&
+		    more->runnable_count <= RECORD_COUNT_MASK) {
+			c->user_stack = key->user_stack;
+			c->kernel_stack = key->kernel_stack;
+			c->ns = more->ns;
+			c->runnable_ns = more->runnable_ns;
+			c->runnable_count = more->runnable_count;
+			/* A barrier: who sees it sees the rest. */
+			(void)__sync_lock_test_and_set(&c->counted,
+						       (__u32)key->class << RECORD_COUNT_BITS |
+							       (__u32)more->count);
+			return true;
+		}
+		if (counted >> RECORD_COUNT_BITS != key->class ||
+		    c->user_stack != key->user_stack || c->kernel_stack != key->kernel_stack)
+			continue;
+		if ((counted & RECORD_COUNT_MASK) + more->count > RECORD_COUNT_MASK ||
+		    c->runnable_count + more->runnable_count > RECORD_COUNT_MASK)
+			return false;
+		c->ns += more->ns;
+		c->runnable_ns += more->runnable_ns;
+		c->runnable_count += more->runnable_count;
+		c->counted = counted + more->count;
+		return true;
+	}
+	return false;
+}
+
 /* Only one CPU at a time writes the counts of a thread, except at their creation and from user
  * space. */
 static __always_inline void count_in(const struct count_key *key, const struct count_value *more,
@@ -55,6 +92,17 @@ static __always_inline void count_in(const struct count_key *key, const struct c
 		__sync_fetch_and_add(&value->runnable_count, more->runnable_count);
 	}
 	counts->kept++;
+}
+
+/* An interval of the thread of this record. */
+static __always_inline void count_interval(struct profile_record *t, const struct count_key *key,
+					   const struct count_value *more,
+					   struct profile_counts *counts)
+{
+	if (!config.by_cpu && !config.wants_wakers && count_in_record(t, key, more))
+		counts->kept++;
+	else
+		count_in(key, more, counts);
 }
 
 static __always_inline void count_slot(__u32 thread, __u32 class, __u64 ns)

@@ -157,7 +157,7 @@ static __always_inline void keep_interval(struct profile_record *t, __u32 number
 		lose(counts, value.ns + value.runnable_ns);
 		return;
 	}
-	count_in(&key, &value, counts);
+	count_interval(t, &key, &value, counts);
 }
 
 int end_interval(struct profile_record *t, __u32 number, __u64 now, struct profile_counts *counts);

@@ -50,6 +50,7 @@ int on_switched(__u64 *ctx)
 	struct pending_count *p = pending_here();
 	struct profile_counts *counts = counts_here();
 	struct scratch *scratch = scratch_of(SCRATCH_LATE);
+	struct profile_record *t;
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct user_registers regs = { 0 };
 	bool has_registers;
@@ -66,10 +67,11 @@ int on_switched(__u64 *ctx)
 			p->key.user_stack =
 				user_stack(task, tgid_of(task), scratch, &regs, true, counts);
 	}
-	if (p->key.user_stack == STACK_LOST || p->key.kernel_stack == STACK_LOST)
+	t = record_at(p->key.thread);
+	if (!t || p->key.user_stack == STACK_LOST || p->key.kernel_stack == STACK_LOST)
 		lose(counts, p->value.ns + p->value.runnable_ns);
 	else
-		count_in(&p->key, &p->value, counts);
+		count_interval(t, &p->key, &p->value, counts);
 	return 0;
 }
 

@@ -27,6 +27,7 @@ struct counted_table {
 			const struct name *key; /* the bytes of a struct count_key */
 			struct count_value value;
 			bool is_in_progress;
+			bool is_in_hash;
 		});
 	} entries;
 };

@@ -63,22 +63,43 @@ struct profile_config {
 /* The values of the maps of targets. */
 enum profile_target { TARGET_NOW = 1, TARGET_FROM_EXEC = 2 };
 
-/* Times and counts are by enum profile_class, and so is `task.state`. */
+/* Some of what is counted of a thread (struct count_key, struct count_value), in its record: the
+ * first keys, which most of its intervals have. What has other keys, or CPUs or wakers in it, is in
+ * the hash. */
+#define RECORD_COUNTS 4
+
+struct record_count {
+	__u32 user_stack, kernel_stack;
+	__u32 counted; /* the class, and below it the count; 0: the place is free */
+	__u32 runnable_count;
+	__u64 ns, runnable_ns;
+};
+#define RECORD_COUNT_BITS 28
+#define RECORD_COUNT_MASK ((1u << RECORD_COUNT_BITS) - 1)
+_Static_assert((int)CLASS_COUNT <= 1 << (32 - RECORD_COUNT_BITS), "the class is above the count");
+
+/* Times and counts are by enum profile_class, and so is `task.state`. With many threads that take
+ * turns, hardly any line of a record is in the cache of the CPU, so what a switch uses is in few.
+ */
 struct profile_record {
 	struct task_record task;
 	/* The interval in progress. */
 	__u32 is_kept; /* it was drawn, and has stacks */
 	__u32 user_stack, kernel_stack;
-	__u32 in_interrupt;                                /* its waker was interrupted */
-	__u32 waker, waker_user_stack, waker_kernel_stack; /* a record, and stacks */
-	__u32 is_listed;                                   /* in `lacking`, or taken from there */
+	__u32 waker; /* a record */
 	__u64 nvcsw; /* the kernel's count of voluntary switches, when it last left the CPU */
-	__u64 voluntary, involuntary;
-	__u64 counts[RECORD_TIMES];
-	__u64 blocked_debt, runnable_debt; /* towards the next period */
 	/* Registers with which it left user space, as seen from outside in the interval that began
 	 * at `looked`. */
 	__u64 left_ip, left_sp, left_bp, left_bx, looked;
+
+	struct record_count first[RECORD_COUNTS];
+
+	__u64 blocked_debt, runnable_debt; /* towards the next period */
+	__u32 waker_user_stack, waker_kernel_stack;
+	__u32 in_interrupt; /* its waker was interrupted */
+	__u32 is_listed;    /* in `lacking`, or taken from there */
+	__u64 voluntary, involuntary;
+	__u64 counts[RECORD_TIMES];
 	__u64 fill[2];
 };
 _Static_assert(sizeof(struct profile_record) % 128 == 0, "CPUs fetch lines in pairs");

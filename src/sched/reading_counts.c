@@ -110,7 +110,42 @@ static struct error *take_count(void *context, const void *key, const void *valu
 	if (!entry)
 		return &error_no_memory;
 	entry->value = *(const struct count_value *)value;
+	entry->is_in_hash = true;
 	return NULL;
+}
+
+/* What is counted in the record of a thread. */
+static struct error *take_first(struct counted_table *table, uint32_t number,
+				const struct profile_record *t)
+{
+	for (const struct record_count *c = t->first; c < t->first + RECORD_COUNTS; c++) {
+		const uint32_t counted = __atomic_load_n(&c->counted, __ATOMIC_ACQUIRE);
+		const struct count_key key = {
+			.thread = number,
+			.class = (uint16_t)(counted >> RECORD_COUNT_BITS),
+			.user_stack = c->user_stack,
+			.kernel_stack = c->kernel_stack,
+		};
+		const struct count_value value = {
+			.ns = c->ns,
+			.count = counted & RECORD_COUNT_MASK,
+			.runnable_ns = c->runnable_ns,
+			.runnable_count = c->runnable_count,
+		};
+
+		if (counted && !reading_add(table, &key, &value))
+			return &error_no_memory;
+	}
+	return NULL;
+}
+
+/* Free the place in the record that a key has. */
+static void forget_first(struct profile_record *t, const struct count_key *key)
+{
+	for (struct record_count *c = t->first; c < t->first + RECORD_COUNTS; c++)
+		if (c->counted >> RECORD_COUNT_BITS == key->class &&
+		    c->user_stack == key->user_stack && c->kernel_stack == key->kernel_stack)
+			__atomic_store_n(&c->counted, 0, __ATOMIC_RELEASE);
 }
 
 /* Weigh a part of an interval in progress, as weigh_interval() in intervals.bpf.h does when the
@@ -195,7 +230,10 @@ static struct error *read_table(struct profile_reading *r, struct counted_table 
 	for (uint32_t number = 1; !err && number < r->record_count; number++) {
 		const struct profile_record *t = profile_chunks_thread(&r->session->chunks, number);
 
-		if (t && t->task.flags & RECORD_WANTED)
+		if (!t || !(t->task.flags & RECORD_WANTED))
+			continue;
+		err = take_first(table, number, t);
+		if (!err)
 			err = take_progress(r, table, number, t);
 	}
 	return err;
@@ -278,12 +316,18 @@ static void forget_left(struct profile_reading *r, struct counted_table *table)
 
 	for (size_t i = 0; i < table->entries.count; i++) {
 		struct counted_entry *entry = &table->entries.items[i];
+		struct profile_record *t;
 		struct count_key key;
 
 		memcpy(&key, entry->key->bytes, sizeof(key));
 		if (!reading_is_left(r, key.thread) && !reading_is_before(r, &key))
 			continue;
-		bpf_map_delete_elem(map, &key);
+		if (entry->is_in_hash)
+			bpf_map_delete_elem(map, &key);
+		/* That of a number that is given back is zeroed. */
+		t = profile_chunks_thread(&r->session->chunks, key.thread);
+		if (t && !reading_is_left(r, key.thread))
+			forget_first(t, &key);
 		entry->value = (struct count_value){ 0 };
 	}
 }

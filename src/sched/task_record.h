@@ -86,15 +86,15 @@ struct task_record {
 	/* since `since`: enum state, or in profiles enum profile_class. With STATE_EXEC the thread
 	 * is on a CPU, whether `entered` is set or not */
 	__u16 state;
-	__u16 unused;
+	__u16 flags; /* enum record_flag */
 
 	__u32 cpu;
 	__s32 syscall; /* in which it waits; -1: none */
 	__u64 switches;
 	__u64 ns[RECORD_TIMES]; /* by STATES_PLACE(), or in profiles by enum profile_class */
 
-	__u32 flags; /* enum record_flag */
 	__u32 tid, tgid, uid;
+	__u32 unused;
 	__u64 begun, ended; /* CLOCK_MONOTONIC; ended 0: it lives */
 	__u64 utime, stime; /* the kernel's counts, as of when they were last used */
 	__u64 cgroup;
