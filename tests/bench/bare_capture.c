@@ -64,7 +64,7 @@ static void read_processes(void)
 		close(dir);
 	}
 	closedir(proc);
-	/* Kernel threads have none. */
+	/* Kernel threads have no such file. */
 	if (!got)
 		errx(1, "exe");
 }

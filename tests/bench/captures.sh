@@ -4,7 +4,7 @@
 # Captures beside the peers, on hosts of several sizes: samples of the name "50x200" are from 50 processes of 200
 # threads.
 
-# What ps can show of that which ctprof keeps.
+# The fields of ps(1) that ctprof captures too.
 columns=pid,lwp,ppid,comm,args,exe,euid,euser,state,cls,policy,ni,pri,rtprio,psr,nlwp,min_flt,maj_flt
 columns+=,cputimes,lstart,rss,vsz,cgroup
 
@@ -28,7 +28,7 @@ make_text() {
 	mebibytes=$((($(stat -c %s "$work/peer.json") + 524288) / 1048576))
 }
 
-# One that uses a minute of CPU time is ended, and not run again.
+# A tool that uses a minute of CPU time is ended, and is left out of later rounds.
 time_peer() {
 	local status
 
@@ -55,7 +55,7 @@ files_of_peer() {
 			END { printf "%-22s %s\n", name, files ? files : " none" }'
 }
 
-# Of a thread that leads no process.
+# A thread that is not the leader of its process.
 measure_files_read() {
 	local process thread
 
@@ -76,7 +76,7 @@ peers_on() {
 
 	wants "$host" || { [ "$host" = 50x200 ] && wants_parts; } || return 0
 	start_threads "$1" "$2" || return
-	# Entries of the kernel's for what is in /proc are made by the first who looks.
+	# The first reader of /proc makes the kernel create its entries.
 	$ctprof capture --source proc -q -o "$work/peer.zst"
 	make_text
 	captured=$("$programs/collect")
@@ -91,7 +91,7 @@ wants_parts() {
 	wants phases || wants kernel || wants iterator || wants recorder
 }
 
-# What belongs to captures by BPF alone.
+# Rows of captures by BPF that have no peer.
 parts_of_capture() {
 	local round
 

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# What ctprof itself uses: CPU time in steady state, and memory.
+# CPU time in steady state and memory of ctprof itself.
 
 binaries=500
 threads_of_binary=20
@@ -52,7 +52,7 @@ memory_of() {
 	echo "$resident $maps $((resident + maps))"
 }
 
-# One CPU second in so many, from the first look to the second.
+# The share of one CPU that was used between two readings.
 steady_share() {
 	local before after
 
@@ -62,7 +62,7 @@ steady_share() {
 	awk -v before="$before" -v after="$after" -v seconds=$steady_seconds 'BEGIN { print (after - before) / seconds }'
 }
 
-# A host on which threads talk and processes come and go, and most threads sleep.
+# A load of talking threads, short processes and many sleeping threads.
 measure_collector() {
 	local share held=()
 
@@ -85,7 +85,7 @@ measure_collector() {
 	stop_binaries
 }
 
-# What a tool holds that has seen many threads come, wait and go.
+# The memory of a tool after many threads have started, waited and ended.
 measure_memory() {
 	local side
 

@@ -8,7 +8,7 @@
 least_switches=1000
 peer="offcputime --stack-storage-size 16384"
 
-# What is asked of ours, by name. The peer has nothing like the last two, and does what it does.
+# The options of ctprof for each mode. The peer has no options like the last two, and runs as in the first mode.
 declare -A modes=(
 	[all]=""
 	[period]="--off-cpu-period 10ms"
@@ -50,13 +50,13 @@ programs_of() {
 		}' "$work/programs"
 }
 
-# The same, and "cpu SECONDS" of the process itself.
+# The same, with "cpu SECONDS" of the process.
 used_by() {
 	programs_of "$1"
 	echo "cpu $("$programs/cpu_time" "$1")"
 }
 
-# The first switch is the first event.
+# Wait until a program of process $1 has seen a context switch.
 wait_until_attached() {
 	local i
 
@@ -82,7 +82,7 @@ settle() {
 	done
 }
 
-# Time of all programs for each run of the one at switches, and seconds of all, from two looks.
+# From two readings: the time of all programs for each run of the one at switches, and their seconds in sum.
 numbers_of() {
 	awk -v least=$least_switches '
 		{ sign = FNR == NR ? -1 : 1 }

@@ -27,7 +27,7 @@ void empty_walk_begin(void)
 		err(1, "the empty iterator of tasks");
 }
 
-/* EAGAIN says that very many threads were passed in one go. */
+/* read(2) fails with EAGAIN after it has passed very many threads without output. */
 void empty_walk_run(void)
 {
 	char nothing[1];

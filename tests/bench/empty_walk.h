@@ -11,11 +11,11 @@
 /* Load it. Ends the program when it cannot be loaded. */
 void empty_walk_open(void);
 
-/* Ready to walk; and one walk. Between the two nothing is done but the reading. */
+/* Open the iterator, and read one walk of it. */
 void empty_walk_begin(void);
 void empty_walk_run(void);
 
-/* What its walks cost, by the kernel's own count. */
+/* The run time of its walks, by the kernel's count. */
 struct task_iterator_cost empty_walk_cost(void);
 
 void empty_walk_close(void);

@@ -1,9 +1,9 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Reading /proc beside what cannot cost less; and loading and comparing the files that captures are kept in.
+# Reading /proc, beside a program that only reads the files; and loading and comparing snapshots.
 
-# Every open, read and readlink that a side makes below one process, and how often.
+# Each open, read and readlink that a side makes below one process, with its count.
 files_of() {
 	strace -f -qq -y -e trace=openat,open,read,pread64,readlinkat,readlink,getdents64 \
 		-o "$work/strace" "$programs/capture_ratio" "$1" || return 1
@@ -92,7 +92,7 @@ measure_files() {
 	stop_threads
 }
 
-# Comparing two of the larger hosts; the usual way, and by the axis that costs most.
+# Compare two snapshots of the larger host: in the usual way, and by the most expensive axis.
 measure_compare() {
 	local pair=("$work/larger.zst" "$work/later_larger.zst") round
 

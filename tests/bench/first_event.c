@@ -30,7 +30,7 @@ static uint32_t last_program(void)
 	return id;
 }
 
-/* As the programs of ctprof, of the peers and of the bench are called. */
+/* The names of programs at context switches: of ctprof, the peers and the bench. */
 static bool is_of_switches(const char *name)
 {
 	return strstr(name, "switch");
@@ -81,7 +81,7 @@ static double cpu_of(pid_t process)
 	return (double)clock_ns(clock) / 1e9;
 }
 
-/* SIGKILL, since what a peer prints in the end takes longer than its start. */
+/* SIGKILL, since printing at the end takes a peer longer than its start. */
 static void end(pid_t process)
 {
 	kill(process, SIGKILL);

@@ -11,7 +11,7 @@ measure_kstats() {
 		could_not "records without rseq"
 }
 
-# One thread is what the others are compared with.
+# More threads are compared with one thread.
 measure_kstats_threads() {
 	grep -q '^kstats:hot:1 ' "$samples" || measure "$programs/kstats_cost" "$rounds" 1
 	measure "$programs/kstats_cost" "$rounds" 2 4 8

@@ -59,7 +59,7 @@ struct range {
 static struct range *ranges;
 static size_t range_count, range_room;
 
-/* Pages that are there: looking at others would make them. */
+/* Only resident pages: an access to others would allocate them. */
 static void add_pages(char *start, char *end)
 {
 	unsigned char there;
@@ -136,7 +136,8 @@ static double hot(enum side side)
 	return (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - began) / HOT_RECORDS;
 }
 
-/* By the counter of the processor: the clock's code and data were evicted, too. */
+/* By the processor's cycle counter, since code and data of the clock were evicted from caches as
+ * well. */
 static double cold(enum side side)
 {
 	static __thread unsigned turn;
@@ -192,7 +193,7 @@ static void *work(void *context)
 	for (enum side side = 0; side < SIDES; side++)
 		functions[side](key, values[0]);
 	pthread_barrier_wait(&barrier);
-	/* All are there now, and so are their stacks. */
+	/* All threads have started, so their stacks exist. */
 	if (job->index == 0)
 		find_ranges();
 	pthread_barrier_wait(&barrier);
@@ -201,7 +202,7 @@ static void *work(void *context)
 	return NULL;
 }
 
-/* What a record costs when so many threads do it at once. */
+/* The cost of a record when that many threads record at once. */
 static void measure(unsigned threads, const struct way *way)
 {
 	pthread_t ids[THREADS_MAX];

@@ -18,7 +18,7 @@ set -u -o pipefail
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 2
 make -s all test-programs || exit 1
 
-# The others want to find tracefs, and what is made here is nobody else's.
+# bpftrace and funclatency need tracefs. A mount namespace of our own keeps these mounts from other processes.
 if [ "${1-}" != --inside ]; then
 	exec unshare -m tests/bench/kstats_probes.sh --inside "$@"
 fi
@@ -46,7 +46,7 @@ end_tool() {
 	tool=
 }
 
-# stand_by COMMAND...: until its programs are there.
+# stand_by COMMAND...: start it, and wait until its programs are loaded.
 stand_by() {
 	local before i
 
@@ -107,10 +107,10 @@ plan() {
 	esac
 }
 
-# What is called, and how often.
+# The function that is called, and the number of calls.
 declare -A workload=([syscall]="getppid $count" [uprobe]="empty $((count / 20))" [fentry]="getpgid $count" [kprobe]="getpgid $count")
 
-# ns a call, tenths
+# Tenths of ns for each call.
 call_ns() {
 	"$calls" ${workload[$1]} | sed -E 's/calls=([0-9]+) .*most=([0-9]+)/\1 \2/' | awk '{ printf "%.0f\n", 10 * $2 / $1 }'
 }
@@ -123,7 +123,7 @@ ids() {
 	bpftool prog show | grep -oE '^[0-9]+:' | sort
 }
 
-# Of the programs that are new since: tenths of ns for each call of the workload.
+# The run time of programs that were loaded since: tenths of ns for each call of the workload.
 program_ns() {
 	local mechanism=$1 id
 

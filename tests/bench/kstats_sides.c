@@ -23,7 +23,7 @@ void bench_record_local(struct kstats *key, uint64_t value)
 	mine->slots[slot].sum += value >> bucket_shift_of_rest(rest);
 }
 
-/* The library does the same, and that it does no more is the point. */
+/* The library has to do the same; the bench shows what it does beyond this. */
 void bench_record_by_cpu(struct kstats *key, uint64_t value)
 {
 	const struct bench_by_cpu *all = &bench_by_cpu;

@@ -28,18 +28,18 @@ struct bench_by_cpu {
 	unsigned frac_bits;
 } __attribute__((aligned(64)));
 extern struct bench_by_cpu bench_by_cpu;
-/* Of all threads. */
+/* One histogram that all threads share. */
 extern struct bench_histogram bench_shared;
 
-/* Nothing but the call. */
+/* An empty function: the cost of the call. */
 void bench_nothing(struct kstats *key, uint64_t value);
-/* Into bench_mine. */
+/* Record into bench_mine. */
 void bench_record_local(struct kstats *key, uint64_t value);
 /* Into that of this CPU in bench_by_cpu. Nothing prevents another thread from writing there
  * meanwhile, or this one from moving, so values may be lost: the least that a record by CPU can
  * cost. */
 void bench_record_by_cpu(struct kstats *key, uint64_t value);
-/* Into bench_shared, by atomic instructions. */
+/* Record into bench_shared by atomic instructions. */
 void bench_record_atomic(struct kstats *key, uint64_t value);
 
 #endif

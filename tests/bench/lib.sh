@@ -8,12 +8,12 @@ ctprof=build/ctprof
 failed=0
 declare -A failures=()
 
-# Run one measurement; what it prints are samples.
+# Run one measurement, which prints samples.
 measure() {
 	"$@" >> "$samples" 2> "$work/errors" || could_not "$* ($(tail -n 1 "$work/errors"))"
 }
 
-# Each failure is said once, however many rounds it has.
+# Print each failure once, however many rounds have it.
 could_not() {
 	local failure=${1:0:300}
 
@@ -30,7 +30,7 @@ left_out() {
 	failures[$failure]=yes
 }
 
-# What a tool that ended said.
+# The first line that a tool printed before it ended.
 complaint() {
 	grep -m 1 . "$work/tool_output"
 }
@@ -66,7 +66,7 @@ timed() {
 	"$programs/timed" "$@" >> "$samples" 2> "$work/errors" || fail_of "${@:3}"
 }
 
-# What is built here must run; a peer that fails leaves its rows empty.
+# A program of this build must run; a peer that fails leaves its rows empty.
 fail_of() {
 	local failure="$* ($(tail -n 1 "$work/errors"))"
 
@@ -77,7 +77,7 @@ fail_of() {
 	fi
 }
 
-# A floor may not be there on every kernel; its row then has none.
+# Some kernels cannot run the program of a floor; the row then has no floor.
 timed_floor() {
 	wants "$1" "$2" && "$programs/timed" "$@" >> "$samples" 2> /dev/null
 }
@@ -152,7 +152,7 @@ start_tool() {
 	tools+=("$tool")
 }
 
-# They are killed: what they would print in the end is not wanted, and takes time.
+# Kill them: what tools print at their end is not used, and takes time.
 end_tools() {
 	local tool
 

@@ -17,7 +17,8 @@
 #define DEPTH 14
 #define SPINS 20000
 
-/* Who comes next, four bits each; the innermost spins for some microseconds. */
+/* Call the next function, whose number is in the lowest four bits; the innermost spins for some
+ * microseconds. */
 static void call_next(uint64_t order, unsigned depth);
 
 /* clang-format off */
@@ -71,12 +72,12 @@ static void run(uint64_t number)
 static void die_with(pid_t parent)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* It may have died before it was asked about. */
+	/* The parent may have ended before prctl(2). */
 	if (getppid() != parent)
 		_exit(1);
 }
 
-/* Begins at the end of what comes from `gate`. */
+/* The process runs when the write end of `gate` is closed. */
 static void start_process(uint64_t number, const int gate[2])
 {
 	pid_t parent = getpid(), child = fork();

@@ -14,7 +14,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* Of this process, but for the first. */
+/* The threads of this process except the first. */
 static pthread_t *others;
 static unsigned other_count;
 
@@ -28,7 +28,7 @@ static void wake_others(int number)
 static void die_with(pid_t parent)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* It may have died before it was asked about. */
+	/* The parent may have ended before prctl(2). */
 	if (getppid() != parent)
 		_exit(1);
 }
@@ -74,7 +74,7 @@ static void start_process(unsigned threads, int ready)
 	sleep_on(NULL);
 }
 
-/* A byte comes from each process, and the end when one of them failed. */
+/* Each process writes a byte when it is ready; end of file means that one has failed. */
 static void wait_until_ready(int ready, unsigned processes)
 {
 	char byte;

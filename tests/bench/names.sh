@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Naming stacks that hardly ever repeat, beside perf script.
+# Naming stacks of which few are equal, beside perf script.
 
 stack_hertz=4000
 stack_seconds=4

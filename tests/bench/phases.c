@@ -28,7 +28,7 @@ static struct cost empty_walk(void)
 	return cost_since(start);
 }
 
-/* The records are looked at no more than the empty walk's, but they are there. */
+/* Read all records and ignore them. */
 static struct cost full_walk(struct task_iterator *tasks)
 {
 	struct task_batch_view batch;
@@ -42,7 +42,7 @@ static struct cost full_walk(struct task_iterator *tasks)
 	return cost_since(start);
 }
 
-/* While the descriptor is open the kernel counts; -1: it does not. */
+/* The kernel counts run times while this descriptor is open; -1: it does not. */
 static int kernel_counts(void)
 {
 	union bpf_attr attr = { .enable_stats = { .type = BPF_STATS_RUN_TIME } };
@@ -160,7 +160,7 @@ static void round_of_all(struct task_iterator *tasks, struct capturer *capturer)
 
 int main(int argc, char **argv)
 {
-	/* Nothing but what the walk gives. */
+	/* Only the output of the walk. */
 	const struct capture_options options = {
 		.source = CAPTURE_BPF,
 		.without = (1u << CAPTURE_PART_COUNT) - 1,

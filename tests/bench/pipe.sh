@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# How long the pipe takes while a tool is attached, by the clock.
+# The elapsed time of `perf bench sched pipe` while a tool is attached.
 
 # offcputime, with what bpftrace has.
 bpftrace_program='tracepoint:sched:sched_switch {
@@ -17,7 +17,7 @@ bpftrace_program='tracepoint:sched:sched_switch {
 	}
 }'
 
-# slow SIDE [COMMAND...]: the pipe while COMMAND is attached.
+# slow SIDE [COMMAND...]: measure the pipe while COMMAND is attached.
 slow() {
 	local side=$1 seconds
 
@@ -39,7 +39,7 @@ slow() {
 }
 
 pipe_passes=50000
-# Fewer could not distinguish anything.
+# With fewer rounds, no difference could be significant.
 pipe_rounds_least=5
 
 measure_pipe() {

@@ -8,7 +8,7 @@
 #include "sample.h"
 #include "snapshot/file.h"
 
-/* Above any number of a host that the file is likely to be from. */
+/* Above the thread IDs of most hosts. */
 #define NUMBERS_APART 4194304u
 
 static void add_copy(struct ctprof_snapshot *s, size_t of, unsigned generation)

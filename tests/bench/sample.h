@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One measurement as one line of text, "NAME SIDE WALL CPU", in seconds: what report.awk reads.
+ * One measurement as one line of text, "NAME SIDE WALL CPU", in seconds: which rows.awk reads.
  *
  *	struct cost cost = cost_now();
  *	work();
@@ -26,7 +26,7 @@ static inline double seconds_of(struct timeval time)
 	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
 }
 
-/* What this process used so far. */
+/* The CPU time and elapsed time of this process so far. */
 static inline struct cost cost_now(void)
 {
 	struct timespec now;
@@ -52,7 +52,7 @@ static inline void sample_print(const char *name, const char *side, struct cost 
 	printf("%s %s %.6f %.6f\n", name, side, cost.wall, cost.cpu);
 }
 
-/* A bench that cannot run says so. */
+/* Print why the bench cannot run, and exit. */
 static inline void must(struct error *error)
 {
 	if (error)

@@ -9,7 +9,7 @@ first_event() {
 	"$programs/first_event" first_switch "$@" >> "$samples" 2> "$work/errors" || fail_of "${@:2}"
 }
 
-# Until a command begins, with everything attached.
+# The time until the command of ctprof starts, when all programs are attached.
 start_command() {
 	local begun
 

@@ -29,7 +29,7 @@ static void fail(const char *what)
 	exit(1);
 }
 
-/* Of all programs of that name. */
+/* The sums over all programs of that name. */
 static struct count count_of(const char *name)
 {
 	struct count count = { 0 };
@@ -56,7 +56,7 @@ static double each(struct count before, struct count after)
 	return (double)(after.ns - before.ns) / (double)(after.runs - before.runs);
 }
 
-/* Somebody else's programs of these names may have ended meanwhile. */
+/* Programs of these names that belong to other processes may have ended meanwhile. */
 static bool is_sound(struct count before, struct count after)
 {
 	return after.runs >= before.runs + 1000 && after.ns > before.ns;

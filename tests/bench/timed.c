@@ -17,7 +17,7 @@
 #define CPU_SECONDS_MAX 60
 #define STATUS_ENDED    3
 
-/* A child's peak starts from its parent's, which is small here. */
+/* The peak of a child includes that of its parent at the fork, which is small here. */
 static void run(char **command, int output)
 {
 	const struct rlimit most = { CPU_SECONDS_MAX, RLIM_INFINITY };

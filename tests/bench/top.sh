@@ -4,7 +4,7 @@
 # Exact thread states beside programs that do nothing, for each switch and wake-up; watching many threads
 # beside the tools that do; and answering keys meanwhile.
 
-# beside WORKLOAD COMMAND...: measure while it runs, again and again.
+# beside WORKLOAD COMMAND...: run COMMAND while WORKLOAD runs in a loop.
 beside() {
 	local workload=$1
 
@@ -25,7 +25,7 @@ measure_states() {
 	give_back_stats
 }
 
-# Threads are shown, and nothing else is asked for.
+# A configuration of htop that shows all threads.
 write_htoprc() {
 	cat > "$work/htoprc" <<- EOF
 		fields=0 48 17 18 38 39 40 2 46 47 49 1
@@ -36,7 +36,7 @@ write_htoprc() {
 	EOF
 }
 
-# So many windows of a second each, of every thread.
+# The number of windows of one second, each with every thread.
 windows=8
 
 watch_by() {
@@ -48,7 +48,7 @@ watch_by() {
 	esac
 }
 
-# On a terminal, from which keys could come for longer than it runs: without, it ends at once.
+# The tool needs a terminal whose input stays open for as long as it runs; otherwise it ends at once.
 watch_by_htop() {
 	local keys
 
@@ -63,7 +63,7 @@ watch_by_htop() {
 	check_htop
 }
 
-# Did it run for all of that time, and see all threads?
+# Check that the tool ran for all of the time and showed all threads.
 check_htop() {
 	local wall cpu seen
 

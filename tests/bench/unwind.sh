@@ -27,7 +27,7 @@ measure_walks() {
 	give_back_stats
 }
 
-# Large programs that are likely to be installed, of several compilers.
+# Large programs of several compilers, which are often installed.
 large_files() {
 	local libraries=/usr/lib/*-linux-gnu file
 
@@ -46,7 +46,7 @@ measure_tables() {
 	awk '{ sub(/.*\//, "", $1); print "tables", $1, $3; if ($1 == "all") print "tables scan", $5 }' "$work/tables" >> "$samples"
 }
 
-# Until a command starts with all that is mapped ready; the cache on disk is empty.
+# The time until a command starts, when the tables of all mapped files are ready. The cache on disk is empty.
 begin_cold() {
 	local begun
 
@@ -61,7 +61,7 @@ begin_cold() {
 
 ready_files=200
 
-# As many files as a host of many services maps: libraries of this one, ten in each process.
+# As many files as a host with many services maps: libraries of this host, ten in each process.
 measure_ready() {
 	local files mappers=() i round
 
