@@ -9,9 +9,9 @@
  *
  * libdw reads a file in memory that is made of the sections it needs: their sizes were checked
  * (dwarf_bounds.h), they cannot change afterwards, and all headers are ours. It is kept from
- *opening other files that this one names, such as devices or pipes without a writer. Its
- *convenience functions (dwarf_diename, dwarf_srclang) must not be called: they follow references to
- *such files.
+ * opening other files that this one names, such as devices or pipes without a writer. Its
+ * convenience functions (dwarf_diename, dwarf_srclang) must not be called: they follow references
+ * to such files.
  */
 #ifndef ELF_DWARF_FILE_H
 #define ELF_DWARF_FILE_H

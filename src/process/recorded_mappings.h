@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * User space's half of process/mapping_record.h: gives the program in the kernel slots and the
- *files whose tables are there, and takes slots back.
+ * files whose tables are there, and takes slots back.
  *
  *	err = recorded_mappings_create(&options, &recorded);
  *	if (recorded_mappings_has(recorded, &entry))     the program has recorded this process

@@ -11,8 +11,8 @@
  *	tree_index_deinit(&index);
  *
  * Stacks are added from their callers on, so the first child of a node is mostly the node behind
- *it: of a million nodes all but forty thousand. Only others are in a map: a map of all took 200 ns
- *a node, in memory that no cache holds.
+ * it: of a million nodes all but forty thousand. Only others are in a map: a map of all took 200 ns
+ * a node, in memory that no cache holds.
  */
 #ifndef PROFILE_TREE_INDEX_H
 #define PROFILE_TREE_INDEX_H

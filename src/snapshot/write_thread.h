@@ -8,9 +8,9 @@
  *
  * Most members of a thread are those of a thread before it: not measured, 0, or the same name. So a
  * thread is copied from the text of the last one of its kind (the first of its process, or
- *another), with its own values where they differ; and the first one from the text of a thread with
- *nothing measured. The same copies tell a compressor where the text repeats itself, so that it need
- *not search (base/zstream.h).
+ * another), with its own values where they differ; and the first one from the text of a thread with
+ * nothing measured. The same copies tell a compressor where the text repeats itself, so that it
+ * need not search (base/zstream.h).
  */
 #ifndef SNAPSHOT_WRITE_THREAD_H
 #define SNAPSHOT_WRITE_THREAD_H
