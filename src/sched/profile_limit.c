@@ -64,6 +64,8 @@ static uint64_t map_bytes(const struct bpf_map *map)
 		       entries * (HASH_ELEMENT + rounded(bpf_map__key_size(map)) + value);
 	case BPF_MAP_TYPE_PERCPU_ARRAY:
 		return entries * value * (uint64_t)(cpus > 0 ? cpus : 1);
+	case BPF_MAP_TYPE_RINGBUF:
+		return entries;
 	case BPF_MAP_TYPE_ARRAY:
 	case BPF_MAP_TYPE_ARRAY_OF_MAPS:
 		return entries * value;
