@@ -66,6 +66,7 @@ static uint64_t map_bytes(const struct bpf_map *map)
 		return entries * value * (uint64_t)(cpus > 0 ? cpus : 1);
 	case BPF_MAP_TYPE_RINGBUF:
 		return entries;
+	case BPF_MAP_TYPE_QUEUE:
 	case BPF_MAP_TYPE_ARRAY:
 	case BPF_MAP_TYPE_ARRAY_OF_MAPS:
 		return entries * value;
