@@ -47,6 +47,7 @@ struct heap_image {
 	bool has_memory;           /* false: it is a kernel thread, or has ended */
 	uint64_t executable_pages; /* of its mappings; 0: unknown */
 	uint64_t cgroup;
+	uint64_t program; /* equal numbers are of the same executable file */
 };
 
 struct heap_request {

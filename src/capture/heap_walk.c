@@ -170,8 +170,7 @@ static struct alike alike_of(const struct heap_group *group)
 	const struct heap_image *image = &group->threads[0].image;
 
 	return (struct alike){
-		.device = group->program.st_dev,
-		.inode = group->program.st_ino,
+		.program = image->program,
 		.executable_pages = image->executable_pages,
 		.cgroup = image->cgroup,
 		.euid = image->euid,
@@ -243,13 +242,17 @@ struct error *heap_walk_process(struct heap_walk *walk, struct heap_thread *thre
 		tally->failures[PROBE_NOT_FOUND]++;
 		return NULL;
 	}
+	if (is_alike_without(walk, &group)) {
+		tally->failures[PROBE_NOT_FOUND]++;
+		return NULL;
+	}
 	snprintf(path, sizeof(path), "%" PRIu32 "/exe", group.tgid);
 	if (fstatat(walk->proc, path, &group.program, 0)) {
 		tally->failures[errno == ENOENT || errno == ESRCH ? PROBE_NOT_FOUND
 								  : PROBE_READLINK]++;
 		return NULL;
 	}
-	if (is_without(walk, &group) || is_alike_without(walk, &group)) {
+	if (is_without(walk, &group)) {
 		tally->failures[PROBE_NOT_FOUND]++;
 		return NULL;
 	}

@@ -31,8 +31,7 @@ struct heap_tally {
 /* Processes with the same values have the same libraries: a library with jemalloc is loaded from
  * the start of a program, and adds some hundred executable pages. */
 struct alike {
-	uint64_t device, inode; /* of the program */
-	uint64_t executable_pages, cgroup, euid;
+	uint64_t program, executable_pages, cgroup, euid;
 };
 
 struct heap_walk {

@@ -194,6 +194,7 @@ static __always_inline void take_memory(struct task_struct *task, struct iterato
 		r->total_vm = before->total_vm;
 		r->exec_vm = before->exec_vm;
 		r->rss = before->rss;
+		r->program = before->program;
 		return;
 	}
 	r->hiwater_rss = BPF_CORE_READ(mm, hiwater_rss);
@@ -201,6 +202,7 @@ static __always_inline void take_memory(struct task_struct *task, struct iterato
 	r->total_vm = BPF_CORE_READ(mm, total_vm);
 	r->exec_vm = BPF_CORE_READ(mm, exec_vm);
 	r->rss = resident_pages(mm);
+	r->program = (__u64)BPF_CORE_READ(mm, exe_file, f_inode);
 }
 
 static __always_inline void fill_cgroup(struct task_struct *task, struct iterator_record *r,

@@ -101,7 +101,8 @@ struct iterator_record {
 	__u64 thread_pointer; /* where its thread-local storage is; 0: unknown */
 	__u64 cpus;           /* it may run on, the first 64 */
 	__u64 hiwater_rss, rss, hiwater_vm, total_vm, exec_vm; /* pages */
-	__u64 now;                                             /* when it was read */
+	__u64 program; /* the same number: the same executable file, while both processes live */
+	__u64 now;     /* when it was read */
 	__u64 queued_asleep; /* it sleeps, and the kernel has it waiting for a CPU since then */
 	__u64 queued_since, blkio_since, wait_since, sleep_since, block_since;
 	char name[TASK_NAME_MAX];

@@ -198,6 +198,7 @@ static struct error *keep_leader(struct capture *c, const struct iterator_record
 		.has_memory = r->has_mm,
 		.executable_pages = r->has_mm ? r->exec_vm : 0,
 		.cgroup = r->cgroup,
+		.program = r->has_mm ? r->program : 0,
 	};
 	const struct leader leader = {
 		.thread = thread,
