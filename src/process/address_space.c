@@ -143,6 +143,13 @@ bool address_space_has(const struct address_space *space, const struct profile_m
 	return at < space->count && is_same_mapping(&space->items[at], mapping);
 }
 
+const struct profile_mapping *address_space_at(const struct address_space *space, uint64_t start)
+{
+	size_t at = first_beyond(space, start);
+
+	return at < space->count && space->items[at].start == start ? &space->items[at] : NULL;
+}
+
 bool address_space_equal(const struct address_space *a, const struct address_space *b)
 {
 	if (a->count != b->count)

@@ -45,6 +45,9 @@ bool address_space_put(struct address_space **space, const struct profile_mappin
 /* Returns whether the space has exactly this mapping. */
 bool address_space_has(const struct address_space *space, const struct profile_mapping *mapping);
 
+/* The mapping that begins at an address, good until the space changes. NULL: none does. */
+const struct profile_mapping *address_space_at(const struct address_space *space, uint64_t start);
+
 /* Returns whether both have the same mappings. */
 bool address_space_equal(const struct address_space *a, const struct address_space *b);
 

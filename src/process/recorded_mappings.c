@@ -180,15 +180,10 @@ static const struct profile_mapping *find_in_image(const struct process_image *i
 						   const struct mapping_request *request)
 {
 	const struct address_space *space = process_image_now(image);
+	const struct profile_mapping *mapping =
+		space ? address_space_at(space, request->start) : NULL;
 
-	for (size_t i = 0; space && i < space->count; i++) {
-		const struct profile_mapping *mapping = &space->items[i];
-
-		if (mapping->start == request->start &&
-		    mapping->end - mapping->start == request->part.bytes)
-			return mapping;
-	}
-	return NULL;
+	return mapping && mapping->end - mapping->start == request->part.bytes ? mapping : NULL;
 }
 
 /* The process may have executed another program since. */
