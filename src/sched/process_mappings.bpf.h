@@ -155,17 +155,6 @@ static __always_inline bool take_mapping(struct vm_area_struct *vma, struct mm_s
 #define SCAN_STEPS    512 /* into a node, or of a slot of a leaf */
 #define IS_NODE(slot) ((slot) > 4096 && !((slot)&1))
 
-struct mapping_scan {
-	struct scratch *scratch; /* has a copy of the node */
-	__u64 next;              /* where the rest begins */
-	/* The slot of the tree that is looked at, and its addresses; and of its node how many
-	 * slots it has, the end of the last one, and which of them it is. */
-	__u64 slot, start, end, node_end;
-	__u32 slots, number;
-	__u32 tgid, process_slot, count;
-	bool is_leaf, has_ended, lacks;
-};
-
 /* Are its nodes as they are read here? */
 static __always_inline bool has_maple_tree(void)
 {
@@ -197,15 +186,16 @@ static __always_inline __u32 read_node(struct scratch *scratch, __u64 slot, bool
 
 /* Go to a slot of the node, whose addresses begin at `start`. A pivot is the last address of a
  * slot; behind the last slot that is in use they are 0. */
-static __always_inline void look_at_slot(struct mapping_scan *scan, __u32 number, __u64 start)
+static __always_inline void look_at_slot(struct scratch *scratch, __u32 number, __u64 start)
 {
+	struct mapping_scan *scan = &scratch->scan;
 	const __u64 pivot =
-		number + 1 < scan->slots ? node_word(scan->scratch, 1 + number) : scan->node_end;
+		number + 1 < scan->slots ? node_word(scratch, 1 + number) : scan->node_end;
 
 	scan->number = number;
 	scan->start = start;
 	scan->end = pivot ? pivot : scan->node_end;
-	scan->slot = node_word(scan->scratch, scan->slots + number);
+	scan->slot = node_word(scratch, scan->slots + number);
 }
 
 static __always_inline void look_at_root(struct mapping_scan *scan)
@@ -216,63 +206,87 @@ static __always_inline void look_at_root(struct mapping_scan *scan)
 	scan->is_leaf = false;
 }
 
-/* Enter the node of the slot, at the next address. Returns false if it is not as expected. */
-static __always_inline bool enter_node(struct mapping_scan *scan)
-{
-	__u64 number = 0;
+/* Global functions are verified once, and not in each state of the loop that calls them. */
+int enter_node(struct scratch *scratch);
+int take_vma(struct scratch *scratch);
 
+/* Enter the node of the slot, at the next address. Returns 0 if it is not as expected. */
+__noinline int enter_node(struct scratch *scratch)
+{
+	struct mapping_scan *scan;
+	__u64 number = 0;
+	bool is_leaf = false;
+
+	if (!scratch)
+		return 0;
+	scan = &scratch->scan;
 	scan->node_end = scan->end;
-	scan->slots = read_node(scan->scratch, scan->slot, &scan->is_leaf);
+	scan->slots = read_node(scratch, scan->slot, &is_leaf);
+	scan->is_leaf = is_leaf;
 	if (!scan->slots)
-		return false;
+		return 0;
 	/* Count the pivots before it, without branches, each of which the verifier would follow. */
 	for (__u64 i = 1; i < NODE_SLOTS; i++) {
-		const __u64 pivot = node_word(scan->scratch, i);
+		const __u64 pivot = node_word(scratch, i);
 		__u64 is_before = (pivot - scan->next) & -pivot & (i - scan->slots);
 
 		asm volatile("" : "+r"(is_before));
 		number += is_before >> 63;
 	}
 	asm volatile("%0 &= 15" : "+r"(number));
-	look_at_slot(scan, number, number ? node_word(scan->scratch, number) + 1 : scan->start);
-	return true;
+	look_at_slot(scratch, number, number ? node_word(scratch, number) + 1 : scan->start);
+	return 1;
 }
 
-/* Returns false if it is not as expected. */
-static __always_inline bool take_vma(struct mapping_scan *scan)
+/* Take the mapping of the slot. Returns 0 if it is not as expected. */
+__noinline int take_vma(struct scratch *scratch)
 {
-	struct vm_area_struct *vma = (struct vm_area_struct *)scan->slot;
 	struct mm_struct *mm = bpf_get_current_task_btf()->mm;
-	struct unwind_mapping mapping = { .start = scan->start, .end = scan->end + 1 };
-	struct unwind_mapping *mappings;
+	struct unwind_mapping mapping = { 0 }, *mappings;
+	struct vm_area_struct *vma;
+	struct mapping_scan *scan;
 
+	if (!scratch)
+		return 0;
+	scan = &scratch->scan;
+	vma = (struct vm_area_struct *)scan->slot;
 	if (!scan->slot || scan->slot & 3 || !(BPF_CORE_READ(vma, vm_flags) & VM_EXEC))
-		return true;
+		return 1;
+	mapping.start = scan->start;
+	mapping.end = scan->end + 1;
 	mappings = chunk_mappings(scan->process_slot);
 	if (!mappings || BPF_CORE_READ(vma, vm_mm) != mm ||
 	    BPF_CORE_READ(vma, vm_start) != mapping.start ||
 	    BPF_CORE_READ(vma, vm_end) != mapping.end || scan->count >= RECORDED_MAPPINGS)
-		return false;
+		return 0;
 	/* User space is told of all that are not known. */
 	if (!take_mapping(vma, mm, scan->tgid, &mapping))
 		scan->lacks = true;
 	mappings[mapping_place(scan->process_slot, scan->count)] = mapping;
 	scan->count++;
-	return true;
+	return 1;
 }
 
+struct scan_context {
+	struct scratch *scratch;
+};
+
 /* Enter a node, or look at a slot of a leaf. Returning 1 ends the scan. */
-static long scan_step(__u32 index, struct mapping_scan *scan)
+static long scan_step(__u32 index, struct scan_context *context)
 {
+	struct scratch *scratch = context->scratch;
+	struct mapping_scan *scan;
+
 	(void)index;
-	if (!scan->scratch)
+	if (!scratch)
 		return 1;
+	scan = &scratch->scan;
 	if (!scan->is_leaf)
-		return !enter_node(scan);
-	if (!take_vma(scan))
+		return enter_node(scratch) == 0;
+	if (!take_vma(scratch))
 		return 1;
 	if (scan->end < scan->node_end) {
-		look_at_slot(scan, scan->number + 1, scan->end + 1);
+		look_at_slot(scratch, scan->number + 1, scan->end + 1);
 		return 0;
 	}
 	if (scan->end >= USER_SPACE_LIMIT - 1) {
@@ -289,18 +303,21 @@ static long scan_step(__u32 index, struct mapping_scan *scan)
 static __always_inline bool fill_slot(struct scratch *scratch, struct unwind_process *process,
 				      __u32 tgid)
 {
-	struct mapping_scan scan = {
-		.scratch = scratch,
-		.tgid = tgid,
-		.process_slot = process->slot,
-	};
+	struct scan_context context = { .scratch = scratch };
+	struct mapping_scan *scan = &scratch->scan;
 
-	look_at_root(&scan);
-	bpf_loop(SCAN_STEPS, scan_step, &scan, 0);
-	if (!scan.has_ended || scan.lacks)
+	scan->next = 0;
+	scan->tgid = tgid;
+	scan->process_slot = process->slot;
+	scan->count = 0;
+	scan->has_ended = false;
+	scan->lacks = false;
+	look_at_root(scan);
+	bpf_loop(SCAN_STEPS, scan_step, &context, 0);
+	if (!scan->has_ended || scan->lacks)
 		return false;
 	asm volatile("" ::: "memory");
-	process->count = scan.count;
+	process->count = scan->count;
 	return true;
 }
 

@@ -70,11 +70,23 @@ struct user_walk {
 	__u32 count, most, stop;
 };
 
+/* A scan of the mappings of a process (sched/process_mappings.bpf.h). */
+struct mapping_scan {
+	__u64 next; /* where the rest begins */
+	/* The slot of the tree that is looked at, and its addresses; and of its node how many
+	 * slots it has, the end of the last one, and which of them it is. */
+	__u64 slot, start, end, node_end;
+	__u32 slots, number;
+	__u32 tgid, process_slot, count;
+	bool is_leaf, has_ended, lacks;
+};
+
 struct scratch {
 	__u64 user[PROFILE_USER_FRAMES_MAX];
 	__u64 kernel[PROFILE_KERNEL_FRAMES_MAX + 1];
 	__u64 raw[RAW_WORDS];
 	struct user_walk walk;
+	struct mapping_scan scan;
 	struct unwind_process process; /* the mappings that the walk uses */
 	__u32 lacks;                   /* enum unwind_stop: why they are incomplete */
 	__u32 kernel_frames;           /* of the last walk in `kernel` */
