@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "elf/function_index.h"
 
 /* Longer names of symbols and sections are not needed. */
 #define NAME_MAX_BYTES 256
@@ -196,14 +197,21 @@ bool elf_offset(const struct elf *elf, uint64_t address, uint64_t *ret)
 	return find_offset(elf, address, 0, ret);
 }
 
+bool elf_stretch(const struct elf *elf, uint64_t address, uint64_t size, uint64_t *ret)
+{
+	for (size_t i = 0; i < elf->segment_count; i++)
+		if (offset_in(&elf->segments[i], address, size, ret))
+			return *ret <= elf->image->size && size <= elf->image->size - *ret;
+	return false;
+}
+
 const char *elf_at(const struct elf *elf, uint64_t address, uint64_t size)
 {
 	uint64_t offset;
 
-	for (size_t i = 0; i < elf->segment_count; i++)
-		if (offset_in(&elf->segments[i], address, size, &offset))
-			return image_bytes(elf->image, offset, size).bytes;
-	return NULL;
+	return elf_stretch(elf, address, size, &offset)
+		       ? image_bytes(elf->image, offset, size).bytes
+		       : NULL;
 }
 
 const Elf64_Shdr *elf_section_header(const struct elf *elf, const char *name)
@@ -425,60 +433,16 @@ bool elf_is_tls_slot(const struct elf *elf, const Elf64_Rela *relocation, uint64
 
 /* --- functions --- */
 
-/* The header of .eh_frame_hdr in the form that linkers write: version 1; a table that is sorted, of
- * pairs of signed 32-bit numbers relative to the header (LSB Core 5.0, 10.6.2). */
-struct frame_header {
-	uint8_t version, frame_encoding, count_encoding, table_encoding;
-	uint32_t frame, count;
-};
-#define ENCODED_U32          0x03 /* DW_EH_PE_udata4 */
-#define ENCODED_S32_RELATIVE 0x3b /* DW_EH_PE_datarel | DW_EH_PE_sdata4 */
-
-struct frame_row {
-	int32_t start, frame;
-};
-
-/* The start of the function of a row; false: it has no address. */
-static bool row_start(const Elf64_Phdr *segment, const char *rows, uint64_t number, uint64_t *ret)
-{
-	struct frame_row row;
-
-	memcpy(&row, rows + number * sizeof(row), sizeof(row));
-	return !__builtin_add_overflow(segment->p_vaddr, row.start, ret);
-}
-
 bool elf_function(const struct elf *elf, uint64_t address, uint64_t *ret_start, uint64_t *ret_end)
 {
-	const Elf64_Phdr *segment = elf_segment(elf, PT_GNU_EH_FRAME);
-	const char *bytes = segment ? elf_at(elf, segment->p_vaddr, segment->p_filesz) : NULL;
-	struct frame_header header;
-	uint64_t low = 0, high, start = 0, end = 0;
+	struct function_index index;
+	uint64_t start, end, description;
+	uint32_t next;
 
-	if (!bytes || segment->p_filesz < sizeof(header))
-		return false;
-	memcpy(&header, bytes, sizeof(header));
-	high = header.count;
-	if (header.version != 1 || header.count_encoding != ENCODED_U32 ||
-	    header.table_encoding != ENCODED_S32_RELATIVE ||
-	    high > (segment->p_filesz - sizeof(header)) / sizeof(struct frame_row))
-		return false;
-	bytes += sizeof(header);
-	/* Rows below `low` start at or before the address, those from `high` on behind it: the last
-	 * of the ones at `start`, the first of the others at `end`. */
-	while (low < high) {
-		uint64_t middle = (low + high) / 2, at;
-
-		if (!row_start(segment, bytes, middle, &at))
-			return false;
-		if (at <= address) {
-			low = middle + 1;
-			start = at;
-		} else {
-			high = middle;
-			end = at;
-		}
-	}
-	if (!low || low == header.count)
+	/* From the last one that starts at or before the address to the first behind it. */
+	if (!function_index_open(elf, &index) || !function_index_find(&index, address, &next) ||
+	    !next || !function_index_at(&index, next - 1, &start, &description) ||
+	    !function_index_at(&index, next, &end, &description))
 		return false;
 	*ret_start = start;
 	*ret_end = end;

@@ -87,6 +87,10 @@ bool elf_offset(const struct elf *elf, uint64_t address, uint64_t *ret);
  * are not. */
 const char *elf_at(const struct elf *elf, uint64_t address, uint64_t size);
 
+/* The file offset of so many bytes at `address`. False: they are not all in one loaded segment, and
+ * in the file. */
+bool elf_stretch(const struct elf *elf, uint64_t address, uint64_t size, uint64_t *ret);
+
 /* The build-id, of any length up to 64 bytes; empty: there is none. */
 struct text elf_build_id(const struct elf *elf);
 
