@@ -233,6 +233,7 @@ static __always_inline void begin_walk(struct user_walk *walk, const struct user
 	at->bx_from = 0;
 	at->used = 0;
 	at->failed = 0;
+	at->is_unmade = 0;
 	at->start = 1;
 	at->end = 0;
 	walk->memory.top = regs->sp;

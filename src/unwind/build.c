@@ -13,6 +13,9 @@
 /* All files of a host share UNWIND_RULES_MAX; the largest that were seen have some thousand. */
 #define FILE_RULES_MAX 16384
 
+#define CODE_SPAN      ((uint64_t)UNWIND_BLOCKS_MAX << UNWIND_BLOCK_BITS)
+#define BLOCK_MASK     (((uint64_t)1 << UNWIND_BLOCK_BITS) - 1)
+
 /* Rules found last, by a hash. One that is all zero is none of a frame. */
 #define RECENT_BITS 9
 
@@ -39,6 +42,8 @@ struct builder {
 	size_t range;     /* of code, that begins next */
 	uint64_t entry;   /* where the file begins to run; 0: nowhere */
 	size_t piece;     /* of code, that gaps were looked for in so far */
+	/* What rows are wanted of; of a whole file, all addresses. */
+	uint64_t first, end;
 };
 
 /* --- numbers of rules --- */
@@ -142,14 +147,19 @@ static bool leave_code(struct builder *b)
 static bool add_rows(struct builder *b, const struct descriptions *all, const struct description *d,
 		     uint64_t from, uint64_t end)
 {
+	const uint64_t shown = end < b->end ? end : b->end;
 	const struct cfi_function function = {
 		.start = d->start,
-		.end = end,
+		.end = shown,
 		.instructions = { all->section.bytes.bytes + d->instructions, d->length },
 		.instructions_at = all->section.address + d->instructions,
 	};
 	enum cfi_answer answer;
 
+	b->covered = end;
+	from = from > b->first ? from : b->first;
+	if (from >= shown)
+		return true;
 	if (!enter_code(b, from))
 		return false;
 	b->from = from;
@@ -158,8 +168,7 @@ static bool add_rows(struct builder *b, const struct descriptions *all, const st
 		return false;
 	b->table.functions++;
 	b->table.refused += answer == CFI_REFUSED;
-	b->covered = end;
-	return unwind_rows_put(&b->rows, end, b->gap);
+	return unwind_rows_put(&b->rows, shown, b->gap);
 }
 
 /* Add a description of .eh_frame, without the part that another one covers. */
@@ -238,21 +247,38 @@ static bool put_inferred(void *context, uint64_t address, const struct unwind_ru
 					      : put_rule(context, address, rule);
 }
 
+/* Around a part of a file, code is looked at for so far: for the starts of functions that it calls,
+ * and for ways into the part. */
+#define LOOK_AROUND ((uint64_t)16 << 10)
+
+static bool look_at_code(struct builder *b, uint64_t start, uint64_t end)
+{
+	if (b->first > LOOK_AROUND && start < b->first - LOOK_AROUND)
+		start = b->first - LOOK_AROUND;
+	if (b->end < UINT64_MAX - LOOK_AROUND && end > b->end + LOOK_AROUND)
+		end = b->end + LOOK_AROUND;
+	return inferred_look(&b->inferred, start, end);
+}
+
 /* Code without a description: infer its rules from the instructions. The entry code of a file has
  * no caller: if its instructions determine no rule, its first ENTRY_BYTES get that one. */
 static bool add_piece(struct builder *b, const struct code_range *range, uint64_t start,
 		      uint64_t end)
 {
+	const bool is_foreign = end - start >= FOREIGN_BYTES && keeps_pointers(b, start);
 	const uint64_t entry = b->entry;
-	uint64_t stop = end - entry > ENTRY_BYTES ? entry + ENTRY_BYTES : end;
+	uint64_t stop;
 
-	if (end - start >= FOREIGN_BYTES && keeps_pointers(b, start))
+	/* The states at jumps into the code give the state at its start. */
+	if (!is_foreign && !(b->says_little ? look_at_code(b, range->start, range->end)
+					    : look_at_code(b, start, end)))
+		return false;
+	start = start > b->first ? start : b->first;
+	end = end < b->end ? end : b->end;
+	stop = end - entry > ENTRY_BYTES ? entry + ENTRY_BYTES : end;
+	if (is_foreign)
 		return unwind_rows_put(&b->rows, start, UNWIND_NUMBER_POINTER) &&
 		       unwind_rows_put(&b->rows, end, b->gap);
-	/* The states at jumps into the code give the state at its start. */
-	if (!(b->says_little ? inferred_look(&b->inferred, range->start, range->end)
-			     : inferred_look(&b->inferred, start, end)))
-		return false;
 	b->from = start;
 	if (entry >= start && entry < end && !inferred_says(&b->inferred, entry))
 		return unwind_rows_put(&b->rows, entry, UNWIND_NUMBER_STOP) &&
@@ -271,8 +297,9 @@ static bool add_gap(struct builder *b, uint64_t to)
 		const struct code_range *range = &b->instructions.ranges[b->piece];
 		uint64_t start = range->start > b->covered ? range->start : b->covered;
 		uint64_t end = range->end < to ? range->end : to;
+		const bool is_wanted = start < end && start < b->end && end > b->first;
 
-		if (start < end && (!enter_code(b, start) || !add_piece(b, range, start, end)))
+		if (is_wanted && (!enter_code(b, start) || !add_piece(b, range, start, end)))
 			return false;
 		/* The rest of it comes behind the next function. */
 		if (range->end > to)
@@ -296,7 +323,8 @@ static void fetch_code_before(const struct builder *b, const struct description 
 		__builtin_prefetch(b->elf->image->bytes + offset);
 }
 
-static bool add_functions(struct builder *b)
+/* `behind`: where another function begins behind them. */
+static bool add_functions(struct builder *b, uint64_t behind)
 {
 	const struct description *l = b->loaded.functions.items, *d = b->debug.functions.items;
 	size_t left = b->loaded.functions.count, debug_left = b->debug.functions.count;
@@ -320,7 +348,7 @@ static bool add_functions(struct builder *b)
 			left--;
 		}
 	}
-	return add_gap(b, UINT64_MAX);
+	return add_gap(b, behind);
 }
 
 /* --- the table --- */
@@ -330,6 +358,13 @@ static bool is_go(const struct elf *elf)
 	return elf_has_section(elf, ".gopclntab") || elf_has_section(elf, ".data.rel.ro.gopclntab");
 }
 
+static uint64_t wanted_bytes(const struct builder *b, uint64_t start, uint64_t end)
+{
+	start = start > b->first ? start : b->first;
+	end = end < b->end ? end : b->end;
+	return start < end ? end - start : 0;
+}
+
 static bool says_little(const struct builder *b)
 {
 	const struct descriptions *all[] = { &b->loaded, &b->debug };
@@ -337,19 +372,21 @@ static bool says_little(const struct builder *b)
 
 	for (size_t i = 0; i < array_length(all); i++)
 		for (size_t j = 0; j < all[i]->functions.count; j++)
-			described +=
-				all[i]->functions.items[j].end - all[i]->functions.items[j].start;
+			described += wanted_bytes(b, all[i]->functions.items[j].start,
+						  all[i]->functions.items[j].end);
 	for (size_t i = 0; i < b->instructions.count; i++)
-		bytes += b->instructions.ranges[i].end - b->instructions.ranges[i].start;
+		bytes += wanted_bytes(b, b->instructions.ranges[i].start,
+				      b->instructions.ranges[i].end);
 	return described < bytes / 2;
 }
 
-static bool build_table(struct builder *b, const struct elf *elf)
+static bool build_table(struct builder *b)
 {
+	const struct elf *elf = b->elf;
 	bool has_said;
 
 	unwind_rows_init(&b->rows, &b->table);
-	if (!code_init(&b->code, elf, (uint64_t)UNWIND_BLOCKS_MAX << UNWIND_BLOCK_BITS) ||
+	if (!code_init(&b->code, elf, CODE_SPAN) ||
 	    !code_init_instructions(&b->instructions, &b->code, elf) ||
 	    !descriptions_read(&b->loaded, frame_section_loaded(elf), b->machine, &b->code) ||
 	    !descriptions_read(&b->debug, frame_section_debug(elf), b->machine, &b->code))
@@ -362,7 +399,7 @@ static bool build_table(struct builder *b, const struct elf *elf)
 	/* Code without descriptions may keep frame pointers. */
 	b->gap = b->is_go || !has_said ? UNWIND_NUMBER_POINTER : UNWIND_NUMBER_NONE;
 	inferred_init(&b->inferred, elf, b->entry);
-	if (!add_functions(b) || !leave_code(b) || !unwind_rows_finish(&b->rows))
+	if (!add_functions(b, UINT64_MAX) || !leave_code(b) || !unwind_rows_finish(&b->rows))
 		return false;
 	/* Then it is nothing to walk by. */
 	if (!has_said && !b->is_go && !b->inferred.functions) {
@@ -383,18 +420,142 @@ static void builder_deinit(struct builder *b)
 	word_map_deinit(&b->numbers);
 }
 
-struct error *unwind_build(const struct elf *elf, struct unwind_table *ret)
+static struct error *run_builder(struct builder *b, bool (*build)(struct builder *),
+				 struct unwind_table *ret)
 {
-	struct builder b = { .elf = elf, .machine = cfi_machine_of(elf->machine) };
 	bool done;
 
-	if (!b.machine)
-		return error_create("unsupported ELF machine %u", elf->machine);
-	done = build_table(&b, elf);
+	b->machine = cfi_machine_of(b->elf->machine);
+	if (!b->machine)
+		return error_create("unsupported ELF machine %u", b->elf->machine);
+	done = build(b);
 	if (done) {
-		*ret = b.table;
-		b.table = (struct unwind_table){ 0 };
+		*ret = b->table;
+		b->table = (struct unwind_table){ 0 };
 	}
-	builder_deinit(&b);
+	builder_deinit(b);
 	return done ? NULL : &error_no_memory;
+}
+
+struct error *unwind_build(const struct elf *elf, struct unwind_table *ret)
+{
+	struct builder b = { .elf = elf, .end = UINT64_MAX };
+
+	return run_builder(&b, build_table, ret);
+}
+
+/* --- parts of a table --- */
+
+/* A file with less is made at once: it takes some milliseconds. */
+#define PARTS_FROM_BYTES ((uint64_t)256 << 10)
+
+/* Do all functions of .eh_frame have a row in the table of starts, and is nothing else said? */
+static bool has_index_only(const struct elf *elf)
+{
+	struct frame_section section = frame_section_unread(elf);
+	struct function_index index;
+
+	return section.bytes.length >= PARTS_FROM_BYTES && function_index_open(elf, &index) &&
+	       index.count && !elf_has_section(elf, ".debug_frame") &&
+	       !elf_has_section(elf, ".zdebug_frame") && !is_go(elf);
+}
+
+struct error *unwind_build_outline(const struct elf *elf, struct unwind_table *ret)
+{
+	struct unwind_table table = { 0 };
+	struct code code = { 0 };
+	uint64_t blocks = 0;
+	struct error *err = NULL;
+
+	if (cfi_machine_of(elf->machine) && has_index_only(elf)) {
+		if (!code_init(&code, elf, CODE_SPAN))
+			return &error_no_memory;
+		if (code.count) {
+			table.base = code.ranges[0].start & ~BLOCK_MASK;
+			blocks = (code.ranges[code.count - 1].end - table.base + BLOCK_MASK) >>
+				 UNWIND_BLOCK_BITS;
+		}
+		code_deinit(&code);
+	}
+	for (uint64_t i = 0; i < blocks && !err; i++)
+		if (!array_push(&table.blocks, UNWIND_UNMADE_BLOCK))
+			err = &error_no_memory;
+	if (err)
+		unwind_table_deinit(&table);
+	else
+		*ret = table;
+	return err;
+}
+
+/* The functions of the part: the one that begins before it may reach into it, and the one behind it
+ * ends the last gap. */
+static bool read_part(struct builder *b, uint64_t *ret_behind)
+{
+	struct function_index index;
+	uint32_t first, end;
+	uint64_t at;
+
+	if (!function_index_open(b->elf, &index) ||
+	    !function_index_find(&index, b->first, &first) ||
+	    !function_index_find(&index, b->end - 1, &end)) {
+		/* The file has changed: nothing is known. */
+		b->table.refused++;
+		return true;
+	}
+	first -= first != 0;
+	if (!function_index_at(&index, end, ret_behind, &at))
+		*ret_behind = UINT64_MAX;
+	if (!descriptions_read_some(&b->loaded, &index, first, end > first ? end - first : 0,
+				    b->machine, &b->code))
+		return false;
+	/* Gaps are looked for from there on. */
+	if (first && b->loaded.functions.count)
+		b->covered = b->loaded.functions.items[0].start;
+	return true;
+}
+
+/* Rows begin where there is something to say; blocks of the part, where it begins. */
+static bool pad_part(struct builder *b)
+{
+	struct unwind_table *table = &b->table;
+	const size_t wanted = (size_t)((b->end - b->first) >> UNWIND_BLOCK_BITS);
+	const size_t before =
+		table->blocks.count ? (size_t)((table->base - b->first) >> UNWIND_BLOCK_BITS) : 0;
+
+	while (table->blocks.count < wanted)
+		if (!array_push(&table->blocks, UNWIND_NO_BLOCK))
+			return false;
+	table->blocks.count = wanted;
+	memmove(table->blocks.items + before, table->blocks.items,
+		(wanted - before) * sizeof(*table->blocks.items));
+	for (size_t i = 0; i < before; i++)
+		table->blocks.items[i] = UNWIND_NO_BLOCK;
+	table->base = b->first;
+	return true;
+}
+
+static bool build_part(struct builder *b)
+{
+	uint64_t behind = UINT64_MAX;
+
+	unwind_rows_init(&b->rows, &b->table);
+	if (!code_init(&b->code, b->elf, CODE_SPAN) ||
+	    !code_init_instructions(&b->instructions, &b->code, b->elf) || !read_part(b, &behind))
+		return false;
+	b->table.refused += b->loaded.refused;
+	b->entry = is_begun(b->elf) ? b->elf->entry : 0;
+	b->says_little = says_little(b);
+	b->gap = UNWIND_NUMBER_NONE;
+	inferred_init(&b->inferred, b->elf, b->entry);
+	return add_functions(b, behind) && unwind_rows_finish(&b->rows) && pad_part(b);
+}
+
+struct error *unwind_build_part(const struct elf *elf, uint64_t start, uint32_t blocks,
+				struct unwind_table *ret)
+{
+	struct builder b = { .elf = elf,
+			     .first = start,
+			     .end = start + ((uint64_t)blocks << UNWIND_BLOCK_BITS) };
+
+	return run_builder(&b, build_part, ret);
 }

@@ -32,6 +32,7 @@
 
 #define UNWIND_NO_BLOCK        UINT32_MAX
 #define UNWIND_POINTER_BLOCK   (UINT32_MAX - 1)
+#define UNWIND_UNMADE_BLOCK    (UINT32_MAX - 2) /* made when it is needed */
 
 struct unwind_table {
 	uint64_t base; /* address of the file where the first block begins: a multiple of 64 KiB */
@@ -59,10 +60,25 @@ struct unwind_table {
  */
 struct error *unwind_build(const struct elf *elf, struct unwind_table *ret) MUST_CHECK;
 
+/*
+ * The table of a large file whose functions can be found by where they start: all its blocks are
+ * UNWIND_UNMADE_BLOCK, and made by unwind_build_part() when they are needed. No blocks: make the
+ * whole table.
+ */
+struct error *unwind_build_outline(const struct elf *elf, struct unwind_table *ret) MUST_CHECK;
+
+/*
+ * So many blocks of the table of a file with an outline, from the address `start` on, which is that
+ * of a block. `ret` has these blocks only, and begins there. Described code has the rows that
+ * unwind_build() gives it; other code is judged by what is near it.
+ */
+struct error *unwind_build_part(const struct elf *elf, uint64_t start, uint32_t blocks,
+				struct unwind_table *ret) MUST_CHECK;
+
 /* Does a block begin at what `blocks` says? */
 static inline bool unwind_is_block(uint32_t at)
 {
-	return at < UNWIND_POINTER_BLOCK;
+	return at < UNWIND_UNMADE_BLOCK;
 }
 
 /* Words of the block that begins at `at`, by what stands in it. */

@@ -335,6 +335,85 @@ bool descriptions_read(struct descriptions *descriptions, struct frame_section s
 	return read_entries(&reading) && sort_functions(descriptions);
 }
 
+/* --- some of them --- */
+
+/* Are these bytes of the section in memory now? */
+static bool are_there(const struct descriptions *d, const struct elf *elf, uint64_t offset,
+		      uint64_t size)
+{
+	return offset <= d->section.bytes.length && size <= d->section.bytes.length - offset &&
+	       image_bytes(elf->image, d->section.offset + offset, size).bytes;
+}
+
+/* The entry at `offset`, with its length in front. */
+static bool cut_entry_at(const struct descriptions *d, const struct elf *elf, uint64_t offset,
+			 struct cursor *ret, bool *ret_is_wide)
+{
+	struct cursor rest = cursor_of(d->section.bytes);
+	const uint64_t left = d->section.bytes.length - offset;
+	uint64_t length;
+
+	/* As long as the length may be, and what says which kind of entry it is. */
+	if (!are_there(d, elf, offset, left < 20 ? left : 20) || !cursor_skip(&rest, offset))
+		return false;
+	if (!cut_entry(&rest, ret, ret_is_wide))
+		return false;
+	length = (uint64_t)(ret->end - ret->at);
+	return are_there(d, elf, (uint64_t)(ret->at - (const uint8_t *)d->section.bytes.bytes),
+			 length);
+}
+
+/* False without memory. */
+static bool read_common_at(struct cfi_reading *reading, const struct elf *elf, uint64_t offset)
+{
+	struct descriptions *d = reading->to;
+	struct cursor entry;
+	bool is_wide;
+
+	if (number_of_common(d, offset) != WORD_MAP_NEW)
+		return true;
+	if (!cut_entry_at(d, elf, offset, &entry, &is_wide) || !is_readable(d, entry, is_wide))
+		return true;
+	return read_entry(reading, offset);
+}
+
+/* False without memory. */
+static bool read_description_at(struct cfi_reading *reading, const struct elf *elf, uint64_t offset)
+{
+	struct descriptions *d = reading->to;
+	struct cursor entry;
+	uint64_t common_at;
+	bool is_wide;
+
+	if (offset > d->section.bytes.length || !cut_entry_at(d, elf, offset, &entry, &is_wide) ||
+	    !cut_description(d, &entry, is_wide, &common_at)) {
+		d->refused++;
+		return true;
+	}
+	return read_common_at(reading, elf, common_at) &&
+	       add_description(reading, common_at, entry);
+}
+
+bool descriptions_read_some(struct descriptions *descriptions, const struct function_index *index,
+			    uint32_t first, uint32_t count, const struct cfi_machine *machine,
+			    const struct code *code)
+{
+	struct cfi_reading reading = { descriptions, machine, code };
+
+	*descriptions = (struct descriptions){ .section = frame_section_unread(index->elf),
+					       .last_common = WORD_MAP_NEW };
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t start, at;
+
+		if (!function_index_at(index, first + i, &start, &at))
+			descriptions->refused++;
+		else if (!read_description_at(&reading, index->elf,
+					      at - descriptions->section.address))
+			return false;
+	}
+	return sort_functions(descriptions);
+}
+
 void descriptions_deinit(struct descriptions *descriptions)
 {
 	frame_section_deinit(&descriptions->section);

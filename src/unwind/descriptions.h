@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/word_map.h"
+#include "elf/function_index.h"
 #include "unwind/cfi.h"
 #include "unwind/code.h"
 #include "unwind/frame_section.h"
@@ -46,6 +47,14 @@ struct descriptions {
  * without memory. */
 bool descriptions_read(struct descriptions *descriptions, struct frame_section section,
 		       const struct cfi_machine *machine, const struct code *code);
+
+/*
+ * Those of the functions `first` to `first + count - 1` of the index, whose descriptions must be in
+ * .eh_frame of the same file. Of that section only these and their common parts are read.
+ */
+bool descriptions_read_some(struct descriptions *descriptions, const struct function_index *index,
+			    uint32_t first, uint32_t count, const struct cfi_machine *machine,
+			    const struct code *code);
 
 /* Takes an empty one. */
 void descriptions_deinit(struct descriptions *descriptions);

@@ -67,6 +67,20 @@ struct frame_section frame_section_loaded(const struct elf *elf)
 				       .address = header->sh_addr };
 }
 
+struct frame_section frame_section_unread(const struct elf *elf)
+{
+	const Elf64_Shdr *header = elf_section_header(elf, ".eh_frame");
+	uint64_t offset;
+
+	if (!header || header->sh_type == SHT_NOBITS || header->sh_flags & SHF_COMPRESSED ||
+	    !header->sh_size || header->sh_size > IMAGE_STRETCH_MAX ||
+	    !elf_stretch(elf, header->sh_addr, header->sh_size, &offset))
+		return (struct frame_section){ 0 };
+	return (struct frame_section){ .bytes = { elf->image->bytes + offset, header->sh_size },
+				       .address = header->sh_addr,
+				       .offset = offset };
+}
+
 /* --- .debug_frame --- */
 
 /* All `size` bytes into `ret`, or false. */

@@ -5,7 +5,8 @@
  *
  *	space    what one process has mapped where: `count` mappings, by start, disjoint
  *	table    of one file: how many blocks, then where each of them is; one for each 64 KiB of
- *	         code from an address of the file on that is a multiple of 64 KiB
+ *	         code from an address of the file on that is a multiple of 64 KiB. Blocks of a
+ *	         large file are made when a walk first needs them, and marks them for that
  *	block    how many rows come before each of its 256 pages of 256 bytes, as 257 halves
  *	         of words, low one first; then the rows
  *
@@ -33,8 +34,13 @@
 #define UNWIND_BLOCK_HEAD  129   /* words before the rows */
 #define UNWIND_BLOCKS_MAX  65536 /* of a file: 4 GiB of code */
 
-/* Instead of the location of a block: all of it by frame pointers. */
-#define UNWIND_PLACE_POINTER 1
+/* Instead of the location of a block; 0: it has no rows. */
+enum unwind_place {
+	UNWIND_PLACE_POINTER = 1, /* all of it by frame pointers */
+	UNWIND_PLACE_UNMADE,      /* it is not made yet, and no walk has needed it */
+	UNWIND_PLACE_WANTED,      /* it is not made yet, and a walk has */
+	UNWIND_PLACE_FIRST = 8,   /* locations of blocks are not below */
+};
 
 /* The number of rows before a page, from its word in the head of the block. */
 #define UNWIND_ROWS_BEFORE(word, page) ((word) >> (((page)&1) << 4) & 0xffff)
@@ -53,6 +59,9 @@ enum {
 	UNWIND_NUMBER_POINTER,
 	UNWIND_NUMBERS_FIXED
 };
+
+/* No rule has it: that of a block that is not made yet. */
+#define UNWIND_NUMBER_UNMADE 0xffffff
 
 /* Kinds of mappings. */
 enum unwind_mapping_kind {
@@ -97,7 +106,7 @@ enum unwind_stop {
 	UNWIND_NO_PROCESS,  /* nothing is known of the process yet; by frame pointers then */
 	UNWIND_CHANGED,     /* something was unmapped since; by frame pointers then */
 	UNWIND_NO_MAPPING,  /* an address where nothing is mapped */
-	UNWIND_NO_TABLE,    /* a file whose table is not made yet */
+	UNWIND_NO_TABLE,    /* a file whose table, or this part of it, is not made yet */
 	UNWIND_NO_RULE,     /* code that its file does not describe */
 	UNWIND_OTHER_RULE,  /* a rule that is not understood */
 	UNWIND_NO_REGISTER, /* a register that is not known there */

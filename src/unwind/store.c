@@ -236,9 +236,9 @@ static void give_all_back(const struct putting *p)
 		unwind_store_give_back(p->store, p->location, list_words(p->table->blocks.count));
 }
 
-static struct error *take_all(struct putting *p)
+static struct error *take_blocks(struct putting *p)
 {
-	struct error *err = reserve(p->store, list_words(p->table->blocks.count), &p->location);
+	struct error *err = NULL;
 
 	for (size_t i = 0; i < p->table->blocks.count && !err; i++) {
 		const uint32_t *block = block_of(p->table, i);
@@ -248,6 +248,13 @@ static struct error *take_all(struct putting *p)
 				      &p->locations[i]);
 	}
 	return err;
+}
+
+static struct error *take_all(struct putting *p)
+{
+	struct error *err = reserve(p->store, list_words(p->table->blocks.count), &p->location);
+
+	return err ? err : take_blocks(p);
 }
 
 static uint32_t stored_rule_number(const struct putting *p, uint32_t local)
@@ -269,41 +276,70 @@ static void write_block(const struct putting *p, const uint32_t *block, uint32_t
 				    stored_rule_number(p, UNWIND_ROW_RULE(block[i])));
 }
 
+static uint32_t place_of(const struct putting *p, size_t i)
+{
+	switch (p->table->blocks.items[i]) {
+	case UNWIND_POINTER_BLOCK:
+		return UNWIND_PLACE_POINTER;
+	case UNWIND_UNMADE_BLOCK:
+		return UNWIND_PLACE_UNMADE;
+	default:
+		return p->locations[i];
+	}
+}
+
 /* Programs of the kernel may read at any time: rules come before the rows that have their numbers,
  * blocks before the table that has their locations, and that before it is published. */
+static void write_blocks(const struct putting *p)
+{
+	for (size_t i = 0; i < p->table->rules.count; i++)
+		p->numbers[i] = unwind_store_rule(p->store, &p->table->rules.items[i]);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	for (size_t i = 0; i < p->table->blocks.count; i++)
+		if (p->locations[i])
+			write_block(p, block_of(p->table, i),
+				    unwind_store_at(p->store, p->locations[i]));
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
 static void write_table(const struct putting *p)
 {
 	uint32_t *list = unwind_store_at(p->store, p->location);
 	size_t count = p->table->blocks.count;
 
-	for (size_t i = 0; i < p->table->rules.count; i++)
-		p->numbers[i] = unwind_store_rule(p->store, &p->table->rules.items[i]);
-	__atomic_thread_fence(__ATOMIC_RELEASE);
+	write_blocks(p);
 	for (size_t i = 0; i < count; i++)
-		if (p->locations[i])
-			write_block(p, block_of(p->table, i),
-				    unwind_store_at(p->store, p->locations[i]));
-	__atomic_thread_fence(__ATOMIC_RELEASE);
-	for (size_t i = 0; i < count; i++)
-		list[1 + i] = p->table->blocks.items[i] == UNWIND_POINTER_BLOCK
-				      ? UNWIND_PLACE_POINTER
-				      : p->locations[i];
+		list[1 + i] = place_of(p, i);
 	__atomic_store_n(&list[0], (uint32_t)count, __ATOMIC_RELEASE);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+static struct error *begin_putting(struct unwind_store *store, const struct unwind_table *table,
+				   struct putting *ret)
+{
+	*ret = (struct putting){
+		.store = store,
+		.table = table,
+		.locations = calloc(table->blocks.count + 1, sizeof(*ret->locations)),
+		.numbers = calloc(table->rules.count + 1, sizeof(*ret->numbers)),
+	};
+	return ret->locations && ret->numbers ? NULL : &error_no_memory;
+}
+
+static void end_putting_guard(struct putting *p)
+{
+	free(p->locations);
+	free(p->numbers);
 }
 
 struct error *unwind_store_put(struct unwind_store *store, const struct unwind_table *table,
 			       uint32_t *ret_location)
 {
-	_cleanup_free_ uint32_t *locations = calloc(table->blocks.count + 1, sizeof(*locations));
-	_cleanup_free_ uint32_t *numbers = calloc(table->rules.count + 1, sizeof(*numbers));
-	struct putting p = {
-		.store = store, .table = table, .locations = locations, .numbers = numbers
-	};
-	struct error *err;
+	_cleanup_(end_putting) struct putting p;
+	struct error *err = begin_putting(store, table, &p);
 
-	if (!locations || !numbers)
-		return &error_no_memory;
+	if (err)
+		return err;
 	if (table->blocks.count > UNWIND_BLOCKS_MAX)
 		return error_create("a table of %zu blocks of code: more than 4 GiB",
 				    table->blocks.count);
@@ -322,11 +358,83 @@ void unwind_store_remove(struct unwind_store *store, uint32_t location)
 	const uint32_t *list = unwind_store_at(store, location);
 
 	for (uint32_t i = 0; i < list[0]; i++)
-		if (list[1 + i] > UNWIND_PLACE_POINTER)
+		if (list[1 + i] >= UNWIND_PLACE_FIRST)
 			unwind_store_give_back(
 				store, list[1 + i],
 				(uint32_t)unwind_block_words(unwind_store_at(store, list[1 + i])));
 	unwind_store_give_back(store, location, list_words(list[0]));
+}
+
+/* --- parts of tables --- */
+
+bool unwind_store_wanted(const struct unwind_store *store, uint32_t location, uint32_t most,
+			 uint32_t *ret_first, uint32_t *ret_count)
+{
+	const uint32_t *list = unwind_store_at(store, location);
+	uint32_t first = *ret_first, count = 0;
+
+	while (first < list[0] && list[1 + first] != UNWIND_PLACE_WANTED)
+		first++;
+	while (first + count < list[0] && count < most &&
+	       list[1 + first + count] == UNWIND_PLACE_WANTED)
+		count++;
+	*ret_first = first;
+	*ret_count = count;
+	return count;
+}
+
+void unwind_store_want(const struct unwind_store *store, uint32_t location, uint64_t address)
+{
+	uint32_t *list = unwind_store_at(store, location);
+	const uint64_t block = address >> UNWIND_BLOCK_BITS;
+
+	if (list && block < list[0])
+		(void)__sync_val_compare_and_swap(&list[1 + block], UNWIND_PLACE_UNMADE,
+						  UNWIND_PLACE_WANTED);
+}
+
+static bool is_unmade(uint32_t place)
+{
+	return place == UNWIND_PLACE_UNMADE || place == UNWIND_PLACE_WANTED;
+}
+
+struct error *unwind_store_fill(struct unwind_store *store, uint32_t location, uint32_t first,
+				const struct unwind_table *part)
+{
+	uint32_t *list = unwind_store_at(store, location);
+	_cleanup_(end_putting) struct putting p;
+	struct error *err = begin_putting(store, part, &p);
+
+	if (!err && (first > list[0] || part->blocks.count > list[0] - first))
+		err = error_create("a part behind the end of its unwind table");
+	if (!err)
+		err = take_blocks(&p);
+	if (err) {
+		give_all_back(&p);
+		return err;
+	}
+	write_blocks(&p);
+	for (uint32_t i = 0; i < part->blocks.count; i++) {
+		uint32_t *place = &list[1 + first + i];
+
+		/* Walkers change it from one of these to the other only. */
+		if (is_unmade(*place))
+			__atomic_store_n(place, place_of(&p, i), __ATOMIC_RELEASE);
+		else if (p.locations[i])
+			unwind_store_give_back(store, p.locations[i],
+					       (uint32_t)unwind_block_words(block_of(part, i)));
+	}
+	return NULL;
+}
+
+void unwind_store_give_up(struct unwind_store *store, uint32_t location, uint32_t first,
+			  uint32_t count)
+{
+	uint32_t *list = unwind_store_at(store, location);
+
+	for (uint32_t i = first; i < list[0] && i - first < count; i++)
+		if (is_unmade(list[1 + i]))
+			__atomic_store_n(&list[1 + i], 0, __ATOMIC_RELEASE);
 }
 
 struct unwind_store_use unwind_store_use(const struct unwind_store *store)

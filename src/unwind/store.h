@@ -62,6 +62,25 @@ struct error *unwind_store_put(struct unwind_store *store, const struct unwind_t
 			       uint32_t *ret_location) MUST_CHECK;
 void unwind_store_remove(struct unwind_store *store, uint32_t location);
 
+/* --- tables of which parts are made when a walk needs them --- */
+
+/* Has a walk needed blocks of the table that are not made? Up to `most` adjacent ones that it has:
+ * the first at or behind number `*ret_first`, and how many. False: there are none. */
+bool unwind_store_wanted(const struct unwind_store *store, uint32_t location, uint32_t most,
+			 uint32_t *ret_first, uint32_t *ret_count);
+
+/* Mark the block that has the address of the table as needed, unless it is made. */
+void unwind_store_want(const struct unwind_store *store, uint32_t location, uint64_t address);
+
+/* Put blocks of a part into the table, from number `first` on: those that are not made yet. On
+ * failure none of them. */
+struct error *unwind_store_fill(struct unwind_store *store, uint32_t location, uint32_t first,
+				const struct unwind_table *part) MUST_CHECK;
+
+/* So many blocks will not be made: nothing is known of their code. */
+void unwind_store_give_up(struct unwind_store *store, uint32_t location, uint32_t first,
+			  uint32_t count);
+
 struct unwind_store_use {
 	size_t chunk_bytes; /* that chunks take */
 	size_t used_bytes;  /* of these */

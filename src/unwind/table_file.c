@@ -240,6 +240,9 @@ bool unwind_table_is_sound(const struct unwind_table *table)
 		uint32_t at = table->blocks.items[i];
 		const uint32_t *block;
 
+		/* A file has the whole table. */
+		if (at == UNWIND_UNMADE_BLOCK)
+			return false;
 		if (!unwind_is_block(at))
 			continue;
 		if (at < end || at > count || count - at < UNWIND_BLOCK_HEAD)

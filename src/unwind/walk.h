@@ -164,6 +164,14 @@ UNWIND_INLINE __u32 unwind_page_start(const __u32 *chunk, __u32 block, __u32 pag
 	return UNWIND_ROWS_BEFORE(unwind_single(chunk, block + (page >> 1)), page);
 }
 
+/* Have a block made. Only here a walker writes into unwind memory. */
+UNWIND_INLINE void unwind_want(const __u32 *chunk, __u32 at)
+{
+	UNWIND_BOUND(at, UNWIND_CHUNK - 1);
+	(void)__sync_val_compare_and_swap((__u32 *)&chunk[at], UNWIND_PLACE_UNMADE,
+					  UNWIND_PLACE_WANTED);
+}
+
 /* The number of the rule at an address of the table. */
 UNWIND_PART __u32 unwind_find_rule(struct unwind_walk *w, struct unwind_memory *memory,
 				   __u64 address)
@@ -173,16 +181,24 @@ UNWIND_PART __u32 unwind_find_rule(struct unwind_walk *w, struct unwind_memory *
 	__u32 block, page = (__u32)(address >> UNWIND_PAGE_BITS) & (UNWIND_PAGES - 1);
 	__u64 offset = address & ((1u << UNWIND_PAGE_BITS) - 1);
 	__u64 count;
-	__u32 first, low = 0;
+	__u32 first, low = 0, at;
 
 	if (!w || !memory)
 		return UNWIND_NUMBER_NONE;
 	chunk = unwind_chunk(memory, w->table);
 	if (!chunk || block_number >= unwind_single(chunk, w->table))
 		return UNWIND_NUMBER_NONE;
-	block = unwind_single(chunk, w->table + 1 + (__u32)block_number);
+	at = w->table + 1 + (__u32)block_number;
+	block = unwind_single(chunk, at);
 	if (block == UNWIND_PLACE_POINTER)
 		return UNWIND_NUMBER_POINTER;
+	if (block && block < UNWIND_PLACE_FIRST) {
+		unwind_want(chunk, at);
+		w->is_unmade = 1;
+		/* The next walk like this one may find it. */
+		w->failed++;
+		return UNWIND_NUMBER_UNMADE;
+	}
 	chunk = block ? unwind_chunk(memory, block) : 0;
 	if (!chunk)
 		return UNWIND_NUMBER_NONE;
@@ -443,7 +459,7 @@ UNWIND_INLINE __u32 unwind_step(struct unwind_walk *w, struct unwind_memory *mem
 	if (kind == UNWIND_MAPPING_TABLE) {
 		rule = unwind_rule(w, memory, pc - w->delta);
 		if (!rule)
-			return UNWIND_NO_RULE;
+			return w->is_unmade ? UNWIND_NO_TABLE : UNWIND_NO_RULE;
 		if (rule->kind != UNWIND_RULE_POINTER)
 			return unwind_by_rule(w, memory, rule);
 	}

@@ -35,6 +35,7 @@ struct unwind_walk {
 	/* The mapping that was met last; start 1 and end 0 of none. */
 	__u64 start, end, delta;
 	__u32 table, kind;
+	__u32 is_unmade; /* a part of a table was wanted that is not made yet */
 };
 
 #endif

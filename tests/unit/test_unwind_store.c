@@ -326,6 +326,75 @@ TEST(tables_come_and_go)
 	unwind_store_destroy(store);
 }
 
+/* --- parts of tables --- */
+
+/* A table of which no block is made. */
+static uint32_t put_outline(struct unwind_store *store, size_t blocks)
+{
+	struct unwind_table outline = { 0 };
+	uint32_t place;
+
+	for (size_t i = 0; i < blocks; i++)
+		assert_true(array_push(&outline.blocks, UNWIND_UNMADE_BLOCK));
+	place = put(store, &outline);
+	unwind_table_deinit(&outline);
+	return place;
+}
+
+TEST(a_part_is_requested_and_filled_in)
+{
+	struct unwind_store *store = store_of(0);
+	const uint32_t place = put_outline(store, 20), *list = unwind_store_at(store, place);
+	uint64_t seed = 5;
+	struct unwind_table part = made_random(&seed, 3, NULL);
+	uint32_t first = 0, count;
+
+	assert_false(unwind_store_wanted(store, place, 8, &first, &count));
+	unwind_store_want(store, place, 0x4ffff);
+	unwind_store_want(store, place, 0x50000);
+	unwind_store_want(store, place, 0x51000);
+	unwind_store_want(store, place, 0x90000);
+	/* Behind the table there is nothing to want. */
+	unwind_store_want(store, place, 20 << 16);
+	unwind_store_want(store, place, UINT64_MAX);
+	first = 0;
+	assert_true(unwind_store_wanted(store, place, 8, &first, &count));
+	assert_int_equal(first, 4);
+	assert_int_equal(count, 2);
+	first = 0;
+	assert_true(unwind_store_wanted(store, place, 1, &first, &count));
+	assert_int_equal(count, 1);
+	first = 6;
+	assert_true(unwind_store_wanted(store, place, 8, &first, &count));
+	assert_int_equal(first, 9);
+	first = 10;
+	assert_false(unwind_store_wanted(store, place, 8, &first, &count));
+
+	expect_ok(unwind_store_fill(store, place, 4, &part));
+	for (size_t i = 0; i < part.blocks.count; i++)
+		if (unwind_is_block(part.blocks.items[i]))
+			expect_block(store, &part, part.words.items + part.blocks.items[i],
+				     unwind_store_at(store, list[5 + i]));
+	assert_int_equal(list[4], UNWIND_PLACE_UNMADE);
+	/* What is made stays, and takes no room a second time. */
+	count = list[5];
+	seed = used(store);
+	expect_ok(unwind_store_fill(store, place, 4, &part));
+	assert_int_equal(list[5], count);
+	assert_int_equal(used(store), seed);
+	unwind_store_want(store, place, 0x40000);
+	assert_int_equal(list[5], count);
+	unwind_store_give_up(store, place, 9, 100);
+	assert_int_equal(list[10], 0);
+	assert_int_equal(list[20], 0);
+	expect_error(unwind_store_fill(store, place, 19, &part), "a part behind the end");
+	expect_error(unwind_store_fill(store, place, 21, &part), "a part behind the end");
+	unwind_store_remove(store, place);
+	assert_int_equal(used(store), 0);
+	unwind_table_deinit(&part);
+	unwind_store_destroy(store);
+}
+
 TEST(a_table_that_does_not_fit_leaves_nothing)
 {
 	struct unwind_store *store = store_of(1);
@@ -387,6 +456,7 @@ UNIT_TESTS(cmocka_unit_test(places_are_those_of_a_simple_model),
 	   cmocka_unit_test(equal_rules_have_one_number),
 	   cmocka_unit_test(rules_beyond_the_limit_are_refused),
 	   cmocka_unit_test(tables_come_and_go),
+	   cmocka_unit_test(a_part_is_requested_and_filled_in),
 	   cmocka_unit_test(a_table_that_does_not_fit_leaves_nothing),
 	   cmocka_unit_test(a_table_without_blocks),
 	   cmocka_unit_test(a_number_of_no_rule_is_not_understood))

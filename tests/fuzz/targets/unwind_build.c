@@ -78,6 +78,25 @@ static bool is_same(const struct unwind_table *a, const struct unwind_table *b)
 		!memcmp(a->words.items, b->words.items, a->words.count * sizeof(uint32_t)));
 }
 
+/* Parts where the file has code, and where it has none. */
+static void check_parts(const struct elf *elf, uint64_t base, size_t count)
+{
+	struct unwind_table part, outline;
+
+	for (uint64_t i = 0; i < count + 2 && i < 8; i += 1 + i % 3) {
+		const uint32_t blocks = 1 + i % 3;
+		const uint64_t start = (base & ~(uint64_t)0xffff) + (i << 16);
+
+		must(!unwind_build_part(elf, start, blocks, &part));
+		must(part.base == start && part.blocks.count == blocks);
+		check(elf, &part);
+		unwind_table_deinit(&part);
+	}
+	must(!unwind_build_outline(elf, &outline));
+	must(outline.blocks.count <= UNWIND_BLOCKS_MAX && !outline.words.count);
+	unwind_table_deinit(&outline);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct text bytes = fuzz_copy(data, size);
@@ -94,6 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			check(&elf, &table);
 			must(!unwind_build(&elf, &again));
 			must(is_same(&table, &again));
+			check_parts(&elf, table.base, table.blocks.count);
 			unwind_table_deinit(&again);
 			unwind_table_deinit(&table);
 		}
