@@ -289,27 +289,35 @@ static bool keep_segments(const struct elf *elf, struct mapped_file *file)
 	return true;
 }
 
-static enum table_outcome make_table(const struct elf *elf, struct unwind_cache *cache,
-				     struct unwind_table *table)
+static enum table_outcome outcome_of(struct error *err, enum table_outcome outcome)
+{
+	if (!err)
+		return outcome;
+	error_destroy(err);
+	return TABLE_FAILED;
+}
+
+static enum table_outcome make_table(const struct elf *elf, unsigned may,
+				     struct unwind_cache *cache, struct unwind_table *table)
 {
 	struct text id = elf_build_id(elf);
-	struct error *err;
+	struct error *err = may & TABLE_MAY_BE_OUTLINED ? unwind_build_outline(elf, table) : NULL;
 
+	if (err || table->blocks.count)
+		return outcome_of(err, TABLE_OUTLINED);
+	if (!(may & TABLE_MAY_BE_WHOLE))
+		return TABLE_NO_ROOM;
 	if (id.length && unwind_cache_read(cache, id, table))
 		return TABLE_FROM_CACHE;
 	err = unwind_build(elf, table);
-	if (err) {
-		error_destroy(err);
-		return TABLE_FAILED;
-	}
-	if (id.length)
+	if (!err && id.length)
 		unwind_cache_write(cache, id, table);
-	return TABLE_MADE;
+	return outcome_of(err, TABLE_MADE);
 }
 
 static enum table_outcome read_elf(const struct elf *elf, const struct profile_mapping *mapping,
-				   const struct words *identity, struct unwind_cache *cache,
-				   struct mapped_file *file)
+				   const struct words *identity, unsigned may,
+				   struct unwind_cache *cache, struct mapped_file *file)
 {
 	enum table_outcome outcome;
 
@@ -318,8 +326,10 @@ static enum table_outcome read_elf(const struct elf *elf, const struct profile_m
 	if (mapped_kind(mapping) == MAPPED_FILE && !is_by_change(identity) &&
 	    !origin_has_build_id(mapping, elf_build_id(elf)))
 		return TABLE_FAILED;
-	outcome = make_table(elf, cache, &file->table);
-	return outcome != TABLE_FAILED && !file->table.blocks.count ? TABLE_NO_CFI : outcome;
+	outcome = make_table(elf, may, cache, &file->table);
+	return (outcome == TABLE_MADE || outcome == TABLE_FROM_CACHE) && !file->table.blocks.count
+		       ? TABLE_NO_CFI
+		       : outcome;
 }
 
 /* Some runtimes map code of their own forms, or what they made, as files. */
@@ -331,14 +341,14 @@ static enum table_outcome outcome_without_elf(struct image *image)
 }
 
 static enum table_outcome read_image(struct image *image, const struct profile_mapping *mapping,
-				     const struct words *identity, struct unwind_cache *cache,
-				     struct mapped_file *file)
+				     const struct words *identity, unsigned may,
+				     struct unwind_cache *cache, struct mapped_file *file)
 {
 	enum table_outcome outcome;
 	struct elf elf;
 
 	if (elf_open(image, &elf))
-		outcome = read_elf(&elf, mapping, identity, cache, file);
+		outcome = read_elf(&elf, mapping, identity, may, cache, file);
 	else
 		outcome = outcome_without_elf(image);
 	elf_close(&elf);
@@ -358,15 +368,15 @@ static bool open_vdso(const struct profile_mapping *mapping, struct image *ret)
 }
 
 void mapped_file_make(uint32_t pid, const struct profile_mapping *mapping,
-		      const struct words *identity, struct unwind_cache *cache, struct kept *kept,
-		      struct mapped_file *ret)
+		      const struct words *identity, unsigned may, struct unwind_cache *cache,
+		      struct kept *kept, struct mapped_file *ret)
 {
 	const bool is_vdso = mapped_kind(mapping) == MAPPED_VDSO;
 	_cleanup_close_ int fd = is_vdso ? -1 : open_file(pid, mapping, identity);
 	const bool is_trusted = !is_vdso && fd >= 0 && origin_is_trusted_file(fd);
 	struct image image;
 
-	*ret = (struct mapped_file){ .outcome = TABLE_FAILED };
+	*ret = (struct mapped_file){ .outcome = TABLE_FAILED, .fd = -1 };
 	/* The process may have another file there since it was asked which one it is. */
 	if (is_by(identity, BY_BUILD_ID) && !is_trusted)
 		return;
@@ -375,19 +385,54 @@ void mapped_file_make(uint32_t pid, const struct profile_mapping *mapping,
 	if (image.room > COPY_MAX)
 		image.room = COPY_MAX;
 	/* The cache, which later runs read, knows files by their build-ids alone. */
-	ret->outcome = read_image(&image, mapping, identity, is_trusted ? cache : NULL, ret);
+	ret->outcome = read_image(&image, mapping, identity, is_vdso ? TABLE_MAY_BE_WHOLE : may,
+				  is_trusted ? cache : NULL, ret);
 	image_close(&image);
 	if (!is_vdso && is_by_change(identity) && !is_file_unchanged(fd, identity))
 		ret->outcome = TABLE_FAILED;
 	/* Only an ELF file has segments. */
 	if (!is_vdso && ret->outcome != TABLE_FAILED && ret->segments.count)
 		kept_add_file(kept, pid, mapping, fd);
+	if (ret->outcome == TABLE_OUTLINED)
+		ret->fd = take_fd(fd);
+}
+
+static void make_parts(const struct elf *elf, uint64_t base, struct table_part *parts, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct table_part *part = &parts[i];
+		struct error *err =
+			unwind_build_part(elf, base + ((uint64_t)part->first << UNWIND_BLOCK_BITS),
+					  part->count, &part->table);
+
+		part->is_made = !err;
+		error_destroy(err);
+	}
+}
+
+void mapped_file_make_parts(int fd, const struct words *identity, uint64_t base,
+			    struct table_part *parts, size_t count)
+{
+	struct image image;
+	struct elf elf;
+
+	if (image_open(fd, &image))
+		return;
+	if (elf_open(&image, &elf))
+		make_parts(&elf, base, parts, count);
+	elf_close(&elf);
+	image_close(&image);
+	for (size_t i = 0; is_by_change(identity) && !is_file_unchanged(fd, identity) && i < count;
+	     i++)
+		parts[i].is_made = false;
 }
 
 void mapped_file_deinit(struct mapped_file *file)
 {
 	unwind_table_deinit(&file->table);
 	array_deinit(&file->segments);
+	if (file->fd >= 0)
+		close(file->fd);
 }
 
 /* --- where it is loaded --- */

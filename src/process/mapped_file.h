@@ -56,7 +56,8 @@ enum table_outcome {
 	TABLE_NO_ROOM, /* by the limit on memory */
 	TABLE_MADE,
 	TABLE_FROM_CACHE,
-	TABLE_NO_CFI, /* it describes none of its code */
+	TABLE_OUTLINED, /* it is large: parts of the table are made when they are needed */
+	TABLE_NO_CFI,   /* it describes none of its code */
 };
 
 /* A piece of a file that is loaded (PT_LOAD). */
@@ -75,8 +76,12 @@ struct file_segment {
 bool file_bias(const struct file_segment *segments, size_t count, uint64_t page,
 	       const struct profile_mapping *mapping, uint64_t *ret);
 
+/* What may be made of a table, bits. */
+enum table_extent { TABLE_MAY_BE_OUTLINED = 1, TABLE_MAY_BE_WHOLE = 2 };
+
 struct mapped_file {
 	enum table_outcome outcome;
+	int fd; /* of TABLE_OUTLINED, for its parts; else -1 */
 	struct unwind_table table;
 	struct {
 		ARRAY(struct file_segment);
@@ -85,12 +90,25 @@ struct mapped_file {
 
 /*
  * Open the file as the process sees it, check that it is `identity`, and read its table from the
- * cache on disk (NULL: none) or make it. The file is kept for its names (profile/kept.h), unless
- * `kept` is NULL. It may take long, or hang with a file system. Any thread may call it.
+ * cache on disk (NULL: none) or make it; of a large file, make an outline, as far as it `may` (enum
+ * table_extent). The file is kept for its names (profile/kept.h), unless `kept` is NULL. It may
+ * take long, or hang with a file system. Any thread may call it.
  */
 void mapped_file_make(uint32_t pid, const struct profile_mapping *mapping,
-		      const struct words *identity, struct unwind_cache *cache, struct kept *kept,
-		      struct mapped_file *ret);
+		      const struct words *identity, unsigned may, struct unwind_cache *cache,
+		      struct kept *kept, struct mapped_file *ret);
+
+/* Adjacent blocks of a table. */
+struct table_part {
+	uint32_t first, count; /* number in the table, and how many */
+	bool is_made;          /* `table` has these blocks */
+	struct unwind_table table;
+};
+
+/* Make parts of the table of an outlined file, whose first block begins at `base`. Those of a file
+ * that has changed since are not made. As before, it may take long. */
+void mapped_file_make_parts(int fd, const struct words *identity, uint64_t base,
+			    struct table_part *parts, size_t count);
 void mapped_file_deinit(struct mapped_file *file);
 
 #endif

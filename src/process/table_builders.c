@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "process/table_builders.h"
 
+#include <fcntl.h>
 #include <sys/queue.h>
 
 #include "base/clock.h"
@@ -29,6 +30,9 @@ struct build_job {
 	struct profile_mapping mapping;
 	struct words identity;
 	struct name *path; /* of the mapping */
+	bool may_outline;
+	int fd;        /* of the file, of whose table `made.parts` are wanted; -1: all of it is */
+	uint64_t base; /* address of that table */
 	struct built_table made;
 };
 
@@ -61,6 +65,11 @@ static void destroy_job(struct build_job *job)
 	if (!job)
 		return;
 	mapped_file_deinit(&job->made.file);
+	for (size_t i = 0; i < job->made.parts.count; i++)
+		unwind_table_deinit(&job->made.parts.items[i].table);
+	array_deinit(&job->made.parts);
+	if (job->fd >= 0)
+		close(job->fd);
 	free(job->path);
 	free(job);
 }
@@ -80,8 +89,7 @@ static struct name *duplicate_name(const struct name *name)
 	return copy ? memcpy(copy, name, size) : NULL;
 }
 
-static struct build_job *create_job(uint32_t pid, const struct profile_mapping *mapping,
-				    const struct words *identity, void *owner)
+static struct build_job *create_job(uint32_t pid, const struct words *identity, void *owner)
 {
 	struct build_job *job = calloc(1, sizeof(*job));
 
@@ -90,13 +98,37 @@ static struct build_job *create_job(uint32_t pid, const struct profile_mapping *
 	*job = (struct build_job){
 		.pid = pid,
 		.user = process_user(pid),
-		.mapping = *mapping,
 		.identity = *identity,
-		.path = duplicate_name(mapping->path),
-		.made.owner = owner,
+		.fd = -1,
+		.made = { .owner = owner, .file.fd = -1 },
 	};
-	job->mapping.path = job->path;
+	return job;
+}
+
+static struct build_job *create_file_job(uint32_t pid, const struct profile_mapping *mapping,
+					 const struct words *identity, void *owner)
+{
+	struct build_job *job = create_job(pid, identity, owner);
+
+	if (!job)
+		return NULL;
+	job->mapping = *mapping;
+	job->mapping.path = job->path = duplicate_name(mapping->path);
 	if (job->path)
+		return job;
+	destroy_job(job);
+	return NULL;
+}
+
+static struct build_job *create_parts_job(uint32_t pid, int fd, const struct words *identity,
+					  const struct table_part *parts, size_t count, void *owner)
+{
+	struct build_job *job = create_job(pid, identity, owner);
+	bool done = job && (job->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0)) >= 0;
+
+	for (size_t i = 0; i < count && done; i++)
+		done = array_push(&job->made.parts, parts[i]);
+	if (done)
 		return job;
 	destroy_job(job);
 	return NULL;
@@ -198,6 +230,21 @@ static bool has_room(const struct table_builders *builders, const struct profile
 	       builders->most;
 }
 
+static void do_job(const struct table_builders *builders, struct build_job *job)
+{
+	struct built_table *made = &job->made;
+
+	if (job->fd >= 0)
+		mapped_file_make_parts(job->fd, &job->identity, job->base, made->parts.items,
+				       made->parts.count);
+	else
+		mapped_file_make(
+			job->pid, &job->mapping, &job->identity,
+			(job->may_outline ? TABLE_MAY_BE_OUTLINED : 0) |
+				(has_room(builders, &job->mapping) ? TABLE_MAY_BE_WHOLE : 0),
+			builders->cache, builders->kept, &made->file);
+}
+
 static void *run_builder(void *argument)
 {
 	struct table_builder *builder = argument;
@@ -209,11 +256,7 @@ static void *run_builder(void *argument)
 		builder->busy_since_ns = clock_ns(CLOCK_MONOTONIC);
 		builder->user = job->user;
 		pthread_mutex_unlock(&builders->workers.lock);
-		if (has_room(builders, &job->mapping))
-			mapped_file_make(job->pid, &job->mapping, &job->identity, builders->cache,
-					 builders->kept, &job->made.file);
-		else
-			job->made.file.outcome = TABLE_NO_ROOM;
+		do_job(builders, job);
 		pthread_mutex_lock(&builders->workers.lock);
 		builder->busy_since_ns = 0;
 		STAILQ_INSERT_TAIL(&builders->made, job, next);
@@ -299,12 +342,9 @@ struct error *table_builders_create(struct unwind_cache *cache, struct kept *kep
 	return NULL;
 }
 
-bool table_builders_ask(struct table_builders *builders, uint32_t pid,
-			const struct profile_mapping *mapping, const struct words *identity,
-			void *owner)
+/* Takes the job over; NULL is refused. */
+static bool queue_job(struct table_builders *builders, struct build_job *job)
 {
-	struct build_job *job = create_job(pid, mapping, identity, owner);
-
 	if (!job)
 		return false;
 	pthread_mutex_lock(&builders->workers.lock);
@@ -313,12 +353,37 @@ bool table_builders_ask(struct table_builders *builders, uint32_t pid,
 		destroy_job(job);
 		return false;
 	}
-	STAILQ_INSERT_TAIL(&builders->asked, job, next);
+	if (job->fd >= 0)
+		STAILQ_INSERT_HEAD(&builders->asked, job, next);
+	else
+		STAILQ_INSERT_TAIL(&builders->asked, job, next);
 	count_queued(builders, job->user, 1);
 	pthread_cond_signal(&builders->work);
 	pthread_mutex_unlock(&builders->workers.lock);
 	start_builder(builders);
 	return true;
+}
+
+bool table_builders_ask(struct table_builders *builders, uint32_t pid,
+			const struct profile_mapping *mapping, const struct words *identity,
+			bool may_outline, void *owner)
+{
+	struct build_job *job = create_file_job(pid, mapping, identity, owner);
+
+	if (job)
+		job->may_outline = may_outline;
+	return queue_job(builders, job);
+}
+
+bool table_builders_ask_parts(struct table_builders *builders, uint32_t pid, int fd,
+			      const struct words *identity, uint64_t base,
+			      const struct table_part *parts, size_t count, void *owner)
+{
+	struct build_job *job = create_parts_job(pid, fd, identity, parts, count, owner);
+
+	if (job)
+		job->base = base;
+	return queue_job(builders, job);
 }
 
 struct built_table *table_builders_take(struct table_builders *builders)

@@ -24,6 +24,10 @@ struct table_builders;
 struct built_table {
 	void *owner; /* the caller's */
 	struct mapped_file file;
+	/* Of table_builders_ask_parts() instead: */
+	struct {
+		ARRAY(struct table_part);
+	} parts;
 };
 void built_table_destroy(struct built_table *made);
 
@@ -37,7 +41,13 @@ struct error *table_builders_create(struct unwind_cache *cache, struct kept *kep
  * the user wait. */
 bool table_builders_ask(struct table_builders *builders, uint32_t pid,
 			const struct profile_mapping *mapping, const struct words *identity,
-			void *owner);
+			bool may_outline, void *owner);
+
+/* Parts of the table of an outlined file that the process has (mapped_file_make_parts()), of which
+ * `parts` says where they are. They come before files. The descriptor stays the caller's. */
+bool table_builders_ask_parts(struct table_builders *builders, uint32_t pid, int fd,
+			      const struct words *identity, uint64_t base,
+			      const struct table_part *parts, size_t count, void *owner);
 
 /* Take a finished table; the caller owns it. NULL: there is none. */
 struct built_table *table_builders_take(struct table_builders *builders);

@@ -6,12 +6,23 @@
 
 #include "base/clock.h"
 #include "base/map.h"
+#include "os/process_user.h"
 #include "process/table_builders.h"
 
 /* A file that other processes could not show is requested from the next process at once, so often;
  * then with ever longer pauses. */
 #define TRIES_AT_ONCE 3
 #define TRIES_MAX     12
+
+/* Large files that are kept open, and those of them that are of other users than root and
+ * ourselves.
+ */
+#define OUTLINED_MAX  256
+#define UNTRUSTED_MAX 64
+
+/* What one request for parts may have, so that the first of many come soon. */
+#define PARTS_MAX       64
+#define PART_BLOCKS_MAX 16
 
 /* No more unused tables are kept, however small. */
 #define UNUSED_MAX 4096
@@ -24,6 +35,8 @@ struct unwind_table_cache {
 	MAP(struct words, struct cached_table *) by_identity;
 	TAILQ_HEAD(, cached_table) unused; /* the one that was used last is last */
 	size_t unused_count;
+	TAILQ_HEAD(, cached_table) outlined;
+	size_t outlined_count, untrusted_count;
 	struct unwind_table_cache_use use;
 	char without_room[128]; /* names of files */
 };
@@ -43,6 +56,7 @@ struct error *unwind_table_cache_create(const struct unwind_table_cache_options 
 	user_shares_init(&cache->bytes, options->max_bytes);
 	user_shares_init(&cache->rules, unwind_store_use(options->store).max_rules);
 	TAILQ_INIT(&cache->unused);
+	TAILQ_INIT(&cache->outlined);
 	/* Without a disk cache all tables are made again, and are as good. */
 	if (!options->no_disk)
 		error_destroy(unwind_cache_open(&disk));
@@ -78,14 +92,33 @@ static struct cached_table *add_table(struct unwind_table_cache *cache,
 	*slot = table;
 	table->identity = *identity;
 	table->state = CACHED_TABLE_FAILED;
+	table->fd = -1;
 	TAILQ_INSERT_TAIL(&cache->unused, table, unused);
 	cache->unused_count++;
 	return table;
 }
 
-/* An unused table that is not pending. */
+static void forget_outline(struct unwind_table_cache *cache, struct cached_table *table)
+{
+	if (table->fd < 0)
+		return;
+	TAILQ_REMOVE(&cache->outlined, table, outlined);
+	cache->outlined_count--;
+	cache->untrusted_count -= table->is_untrusted;
+	close(table->fd);
+	table->fd = -1;
+}
+
+/* May it be removed? Builders have pointers to some. */
+static bool is_idle(const struct cached_table *table)
+{
+	return table->state != CACHED_TABLE_PENDING && !table->awaits_parts;
+}
+
+/* An unused and idle table. */
 static void remove_table(struct unwind_table_cache *cache, struct cached_table *table)
 {
+	forget_outline(cache, table);
 	TAILQ_REMOVE(&cache->unused, table, unused);
 	cache->unused_count--;
 	map_remove(&cache->by_identity, table->identity);
@@ -104,7 +137,7 @@ static bool drop_unused(struct unwind_table_cache *cache, uint32_t share)
 	struct cached_table *table;
 
 	TAILQ_FOREACH(table, &cache->unused, unused)
-	if (table->state == CACHED_TABLE_READY &&
+	if (table->state == CACHED_TABLE_READY && is_idle(table) &&
 	    (share == USER_SHARE_NONE || table->share == share)) {
 		remove_table(cache, table);
 		return true;
@@ -158,7 +191,7 @@ static void keep_bounds(struct unwind_table_cache *cache)
 
 	for (; table && cache->unused_count > UNUSED_MAX; table = next) {
 		next = TAILQ_NEXT(table, unused);
-		if (table->state != CACHED_TABLE_PENDING)
+		if (is_idle(table))
 			remove_table(cache, table);
 	}
 	while (unwind_store_use(cache->store).used_bytes > cache->kept_bytes &&
@@ -225,6 +258,14 @@ static bool make_room_in_shares(struct unwind_table_cache *cache, const struct c
 	       user_shares_have(&cache->rules, table->rule_share, 1);
 }
 
+/* An outline keeps the file open. Without room for another one tables are made at once. */
+static bool may_outline(const struct unwind_table_cache *cache, struct cached_table *table)
+{
+	table->is_untrusted = process_user_is_stranger(process_user(table->pid));
+	return cache->outlined_count < OUTLINED_MAX &&
+	       (!table->is_untrusted || cache->untrusted_count < UNTRUSTED_MAX);
+}
+
 static void request(struct unwind_table_cache *cache, struct cached_table *table, uint32_t pid,
 		    const struct profile_mapping *mapping)
 {
@@ -238,7 +279,8 @@ static void request(struct unwind_table_cache *cache, struct cached_table *table
 	}
 	table->asked_ns = clock_ns(CLOCK_MONOTONIC);
 	table->tries += table->tries < TRIES_MAX;
-	if (!table_builders_ask(cache->builders, pid, mapping, &table->identity, table)) {
+	if (!table_builders_ask(cache->builders, pid, mapping, &table->identity,
+				may_outline(cache, table), table)) {
 		cache->use.failed++;
 		return;
 	}
@@ -321,9 +363,110 @@ static void put_table(struct unwind_table_cache *cache, struct cached_table *tab
 	table->state = CACHED_TABLE_READY;
 	table->base = file->table.base;
 	cache->use.tables++;
+	if (file->outcome == TABLE_OUTLINED) {
+		table->fd = take_fd(file->fd);
+		TAILQ_INSERT_TAIL(&cache->outlined, table, outlined);
+		cache->outlined_count++;
+		cache->untrusted_count += table->is_untrusted;
+	}
 	array_deinit(&table->segments);
 	memcpy(&table->segments, &file->segments, sizeof(table->segments));
 	memset(&file->segments, 0, sizeof(file->segments));
+}
+
+static void take_file(struct unwind_table_cache *cache, struct cached_table *table,
+		      struct mapped_file *file)
+{
+	table->state = CACHED_TABLE_FAILED;
+	switch (file->outcome) {
+	case TABLE_FAILED:
+		cache->use.failed++;
+		break;
+	case TABLE_NO_ROOM:
+		note_no_room(cache, table);
+		break;
+	case TABLE_NO_CFI:
+		table->state = CACHED_TABLE_NO_CFI;
+		break;
+	case TABLE_MADE:
+	case TABLE_OUTLINED:
+	case TABLE_FROM_CACHE:
+		cache->use.made += file->outcome != TABLE_FROM_CACHE;
+		cache->use.from_cache += file->outcome == TABLE_FROM_CACHE;
+		put_table(cache, table, file);
+		break;
+	}
+}
+
+/* --- parts of tables --- */
+
+static bool keep_part(struct unwind_table_cache *cache, struct cached_table *table,
+		      const struct table_part *part)
+{
+	struct unwind_store_use before, after;
+	struct error *err;
+
+	if (!make_room_in_shares(cache, table, part->table.words.count * sizeof(uint32_t)))
+		return false;
+	for (;;) {
+		before = unwind_store_use(cache->store);
+		err = unwind_store_fill(cache->store, table->location, part->first, &part->table);
+		if (!err)
+			break;
+		error_destroy(err);
+		if (!unwind_table_cache_make_room(cache))
+			return false;
+	}
+	after = unwind_store_use(cache->store);
+	table->bytes += after.used_bytes - before.used_bytes;
+	user_shares_take(&cache->bytes, table->share, after.used_bytes - before.used_bytes);
+	user_shares_take(&cache->rules, table->rule_share, after.rules - before.rules);
+	cache->use.parts++;
+	return true;
+}
+
+static void take_parts(struct unwind_table_cache *cache, struct cached_table *table,
+		       const struct built_table *built)
+{
+	for (size_t i = 0; i < built->parts.count; i++) {
+		const struct table_part *part = &built->parts.items[i];
+
+		if (part->is_made && keep_part(cache, table, part))
+			continue;
+		if (part->is_made)
+			note_no_room(cache, table);
+		unwind_store_give_up(cache->store, table->location, part->first, part->count);
+	}
+	table->awaits_parts = false;
+}
+
+static void request_parts(struct unwind_table_cache *cache, struct cached_table *table)
+{
+	struct table_part parts[PARTS_MAX];
+	uint32_t first = 0, count;
+	size_t found = 0;
+
+	for (; found < PARTS_MAX &&
+	       unwind_store_wanted(cache->store, table->location, PART_BLOCKS_MAX, &first, &count);
+	     first += count)
+		parts[found++] = (struct table_part){ .first = first, .count = count };
+	table->awaits_parts = found && table_builders_ask_parts(cache->builders, table->pid,
+								table->fd, &table->identity,
+								table->base, parts, found, table);
+}
+
+bool unwind_table_cache_request_parts(struct unwind_table_cache *cache)
+{
+	struct cached_table *table;
+	bool awaits = false;
+
+	TAILQ_FOREACH(table, &cache->outlined, outlined)
+	{
+		if (!table->awaits_parts)
+			request_parts(cache, table);
+		awaits |= table->awaits_parts;
+	}
+	return awaits;
 }
 
 size_t unwind_table_cache_collect(struct unwind_table_cache *cache)
@@ -331,26 +474,12 @@ size_t unwind_table_cache_collect(struct unwind_table_cache *cache)
 	struct built_table *built;
 	size_t count = 0;
 
-	for (; (built = table_builders_take(cache->builders)); count++) {
-		struct cached_table *table = built->owner;
-
-		table->state = CACHED_TABLE_FAILED;
-		switch (built->file.outcome) {
-		case TABLE_FAILED:
-			cache->use.failed++;
-			break;
-		case TABLE_NO_ROOM:
-			note_no_room(cache, table);
-			break;
-		case TABLE_NO_CFI:
-			table->state = CACHED_TABLE_NO_CFI;
-			break;
-		case TABLE_MADE:
-		case TABLE_FROM_CACHE:
-			cache->use.made += built->file.outcome == TABLE_MADE;
-			cache->use.from_cache += built->file.outcome == TABLE_FROM_CACHE;
-			put_table(cache, table, &built->file);
-			break;
+	while ((built = table_builders_take(cache->builders))) {
+		if (built->parts.count) {
+			take_parts(cache, built->owner, built);
+		} else {
+			take_file(cache, built->owner, &built->file);
+			count++;
 		}
 		built_table_destroy(built);
 	}
@@ -372,6 +501,7 @@ void unwind_table_cache_destroy(struct unwind_table_cache *cache)
 	table_builders_destroy(cache->builders);
 	map_for_each(&cache->by_identity, slot)
 	{
+		forget_outline(cache, slot->value);
 		array_deinit(&slot->value->segments);
 		free(slot->value);
 	}

@@ -51,6 +51,11 @@ struct cached_table {
 	uint32_t tries;
 	uint64_t asked_ns;
 	const struct name *path; /* of the mapping that it was first asked for with */
+	/* Of a table of which parts are made when they are needed: */
+	TAILQ_ENTRY(cached_table) outlined;
+	int fd;            /* of its file; -1: all of it is made */
+	bool awaits_parts; /* from the builders */
+	bool is_untrusted; /* its user is limited */
 };
 
 struct unwind_table_cache_options {
@@ -83,8 +88,12 @@ void unwind_table_cache_use(struct unwind_table_cache *cache, struct cached_tabl
 /* Release a table. No walk may still refer to its location. */
 void unwind_table_cache_release(struct unwind_table_cache *cache, struct cached_table *table);
 
-/* Put the tables that are built by now into the store. Returns how many there were. */
+/* Put the tables and parts of tables that are built by now into the store. Returns how many tables
+ * there were. */
 size_t unwind_table_cache_collect(struct unwind_table_cache *cache);
+
+/* Request the parts of tables that walks have needed since. Returns whether any are being made. */
+bool unwind_table_cache_request_parts(struct unwind_table_cache *cache);
 
 /* Wait until there is one to collect, or that time (CLOCK_MONOTONIC). */
 void unwind_table_cache_wait(struct unwind_table_cache *cache, uint64_t until_ns);
@@ -102,7 +111,8 @@ void unwind_table_cache_give_back_words(struct unwind_table_cache *cache, uint32
 struct unwind_table_cache_use {
 	size_t tables, from_cache, made;
 	size_t failed, no_room;
-	size_t asked, answered; /* requests to the builders */
+	size_t asked, answered; /* requests to the builders for tables */
+	size_t parts;           /* of tables, that were made */
 };
 /* The files that there was no room for last, without their folders: "a, b, ...". NULL: none. */
 const char *unwind_table_cache_without_room(const struct unwind_table_cache *cache);

@@ -215,6 +215,7 @@ void unwinder_close(struct unwinder *unwinder)
 	if (unwinder->rules)
 		munmap(unwinder->rules, rules_bytes());
 	array_deinit(&unwinder->pids);
+	array_deinit(&unwinder->stacks);
 	time_shares_deinit(&unwinder->reading);
 	free(unwinder);
 }
@@ -421,12 +422,25 @@ static void forget_after_loss(struct unwinder *unwinder)
 	published_sweep(&unwinder->published, is_stale, unwinder);
 }
 
+static void follow_parts(struct unwinder *unwinder)
+{
+	const size_t parts = unwind_table_cache_usage(unwinder->tables).parts;
+
+	if (parts != unwinder->parts) {
+		unwinder->has_changes = true;
+		unwinder->made_ns = clock_ns(CLOCK_MONOTONIC);
+	}
+	unwinder->parts = parts;
+	unwinder_request_parts(unwinder);
+}
+
 static void tick_unwinder(void *context)
 {
 	struct unwinder *unwinder = context;
 
 	forget_after_loss(unwinder);
 	unwinder->has_tables |= unwind_table_cache_collect(unwinder->tables) != 0;
+	follow_parts(unwinder);
 	if (unwinder->has_tables)
 		build_waiting(unwinder);
 	unwinder_read_asked(unwinder);
@@ -503,7 +517,9 @@ bool unwinder_had_changes(struct unwinder *unwinder)
 
 uint64_t unwinder_due_ns(const struct unwinder *unwinder)
 {
-	uint64_t due_ns = process_watch_has_waiting(unwinder->options.images) ? 0 : UINT64_MAX;
+	uint64_t due_ns = process_watch_has_waiting(unwinder->options.images)
+				  ? 0
+				  : unwinder_parts_due_ns(unwinder);
 	const struct unwinding *process;
 
 	TAILQ_FOREACH(process, &unwinder->late, late)
@@ -534,7 +550,11 @@ uint64_t unwinder_published_ns(const struct unwinder *unwinder, uint32_t pid)
 {
 	const struct unwinding *process = find_process(unwinder, pid);
 
-	return process ? process->published_ns : 0;
+	if (!process)
+		return 0;
+	return process->needs_parts && unwinder->made_ns > process->published_ns
+		       ? unwinder->made_ns
+		       : process->published_ns;
 }
 
 const char *unwinder_without_room(const struct unwinder *unwinder)

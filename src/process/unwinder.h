@@ -67,7 +67,19 @@ void unwinder_tick(struct unwinder *unwinder);
  * none. */
 uint64_t unwinder_due_ns(const struct unwinder *unwinder);
 
-/* Returns whether any process was published since the last call. */
+/* Words of the stack of a process, whose walk met a part of a table that is not made: those that
+ * may be return addresses request their parts, too. */
+void unwinder_want_words(struct unwinder *unwinder, uint32_t pid, const __u64 *words, size_t count);
+
+/* The walk of a process's stack by unwinder_store() met a part of a table that is not made, which a
+ * later tick makes, and what the words from `sp` on may need as well. */
+void unwinder_note_stack(struct unwinder *unwinder, uint32_t pid, uint64_t sp);
+
+/* Tick until the parts that walks have needed so far are made, or that time (CLOCK_MONOTONIC).
+ * False: none were needed, or the time is over. */
+bool unwinder_wait_for_parts(struct unwinder *unwinder, uint64_t until_ns);
+
+/* Returns whether any process, or part of a table, was published since the last call. */
 bool unwinder_had_changes(struct unwinder *unwinder);
 
 /* The unwind memory, for walks in user space. */
@@ -76,7 +88,9 @@ const struct unwind_store *unwinder_store(const struct unwinder *unwinder);
 /* The published entry of a process. False: there is none. */
 bool unwinder_process(const struct unwinder *unwinder, uint32_t pid, struct unwind_process *ret);
 
-/* When it was last published (CLOCK_MONOTONIC). 0: never. */
+/* When it was last published, or got parts of tables that its walks needed (CLOCK_MONOTONIC). 0:
+ * never.
+ */
 uint64_t unwinder_published_ns(const struct unwinder *unwinder, uint32_t pid);
 
 struct unwinder_use {

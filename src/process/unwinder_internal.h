@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Internal interface of the unwinder: unwinder.c follows processes, unwinder_reading.c reads them
- * again from /proc.
+ * again from /proc, unwinder_parts.c finds the parts of large tables that walks need.
  */
 #ifndef PROCESS_UNWINDER_INTERNAL_H
 #define PROCESS_UNWINDER_INTERNAL_H
@@ -31,12 +31,19 @@ struct unwinding {
 	uint64_t exec_pages;
 	uint64_t begun_ns, changed_ns, built_ns, read_ns;
 	uint64_t published_ns;     /* what it has now; 0: nothing was */
+	bool needs_parts;          /* a walk found that parts of its tables are not made */
 	uint64_t cost_ns;          /* of the last reading */
 	uint64_t asked_generation; /* 0: nothing was known */
 	uint32_t in_vain;          /* consecutive readings that found no change */
 };
 
 TAILQ_HEAD(unwindings, unwinding);
+
+/* A stack that a walk could not follow further for want of a part of a table. */
+struct short_stack {
+	uint64_t sp;
+	uint32_t pid;
+};
 
 struct unwinder {
 	struct unwinder_options options; /* without `pids` */
@@ -60,6 +67,14 @@ struct unwinder {
 	bool has_tables;            /* new tables came since those that wait were last built */
 	uint64_t missed;            /* events, as of the last look */
 	struct time_shares reading; /* by user */
+	struct {
+		ARRAY(struct short_stack);
+	} stacks;           /* to be read for the parts that they need */
+	bool awaits_parts;  /* some are being made */
+	uint64_t parts_ns;  /* the last look for them */
+	uint64_t made_ns;   /* when the last ones came */
+	uint64_t needed_ns; /* the last look that found some */
+	size_t parts;       /* that were made as of the last look */
 };
 
 /* Put it into a list, at the end, or take it out of it. */
@@ -95,5 +110,17 @@ void unwinder_read_quiet(struct unwinder *unwinder);
 
 /* Read processes for which a walk has found that what is known is wrong. */
 void unwinder_read_asked(struct unwinder *unwinder);
+
+/* Time of a CPU for a process counts for its user, who may have none left. */
+bool unwinder_is_user_free(const struct unwinder *unwinder, const struct unwinding *process);
+void unwinder_charge(struct unwinder *unwinder, const struct unwinding *process, uint64_t cost_ns);
+
+/* --- unwinder_parts.c --- */
+
+/* Request the parts that walks have needed since, and what else their stacks need. */
+void unwinder_request_parts(struct unwinder *unwinder);
+
+/* When to look again; UINT64_MAX: there is no hurry. */
+uint64_t unwinder_parts_due_ns(const struct unwinder *unwinder);
 
 #endif

@@ -25,11 +25,19 @@ static uint32_t charged_user(const struct unwinding *process)
 	return user == UINT32_MAX ? 0 : user;
 }
 
-static bool is_user_free(const struct unwinder *unwinder, const struct unwinding *process)
+bool unwinder_is_user_free(const struct unwinder *unwinder, const struct unwinding *process)
 {
 	const uint32_t user = charged_user(process);
 
 	return !user || !time_shares_used_up(&unwinder->reading, user);
+}
+
+void unwinder_charge(struct unwinder *unwinder, const struct unwinding *process, uint64_t cost_ns)
+{
+	const uint32_t user = charged_user(process);
+
+	if (user)
+		time_shares_charge(&unwinder->reading, user, cost_ns, USER_PART);
 }
 
 /* False: it is gone, or may not be read. */
@@ -37,7 +45,6 @@ static bool read_unwound(struct unwinder *unwinder, struct unwinding *process)
 {
 	const uint64_t begun_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	const struct process_image *now = NULL;
-	uint32_t user;
 
 	process->read_ns = clock_ns(CLOCK_MONOTONIC);
 	unwinding_list(unwinder, process, unread, false);
@@ -48,9 +55,7 @@ static bool read_unwound(struct unwinder *unwinder, struct unwinding *process)
 		unwinder->failed += process->mappings && process->mappings->has_unknown;
 	}
 	process->cost_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun_ns;
-	user = charged_user(process);
-	if (user)
-		time_shares_charge(&unwinder->reading, user, process->cost_ns, USER_PART);
+	unwinder_charge(unwinder, process, process->cost_ns);
 	return now && !now->is_over;
 }
 
@@ -64,7 +69,7 @@ void unwinder_read_quiet(struct unwinder *unwinder)
 		if (!process || time_ns - process->changed_ns < QUIET_NS ||
 		    time_ns < process->changed_ns)
 			break;
-		if (is_user_free(unwinder, process)) {
+		if (unwinder_is_user_free(unwinder, process)) {
 			read_unwound(unwinder, process);
 		} else {
 			/* Set the time of change to now, by which the list is ordered. */
@@ -96,7 +101,7 @@ static bool answer(struct unwinder *unwinder, struct unwinding *process)
 		return false;
 	}
 	if (clock_ns(CLOCK_MONOTONIC) - process->read_ns < (is_known ? pause_of(process) : 0) ||
-	    !is_user_free(unwinder, process)) {
+	    !unwinder_is_user_free(unwinder, process)) {
 		unwinding_list(unwinder, process, asked, true);
 		return false;
 	}
