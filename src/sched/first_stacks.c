@@ -1,28 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sched/first_stacks.h"
 
-#include <sys/uio.h>
-
 #include "base/clock.h"
+#include "process/process_memory.h"
 
-/* Read the memory of the process whose number `context` points to. */
+/* `context` points to the number of the process. */
 static size_t read_memory(void *context, uint64_t address, void *into, size_t size)
 {
-	const pid_t *pid = context;
-	struct iovec here = { .iov_base = into, .iov_len = size };
-	struct iovec there = { .iov_base = (void *)(uintptr_t)address, .iov_len = size };
-	ssize_t got;
+	const uint32_t *pid = context;
 
-	if (!guard_enter())
-		return 0;
-	got = process_vm_readv(*pid, &here, 1, &there, 1, 0);
-	guard_leave();
-	return got > 0 ? (size_t)got : 0;
+	return process_memory_read(*pid, address, into, size);
 }
 
 size_t first_stacks_walk(const struct profile_record *t, const struct unwind_store *store,
 			 const struct unwind_process *process, struct unwind_window *window,
-			 bool only_tables, size_t most, uint64_t *frames, enum stack_end *ret_end)
+			 bool only_tables, size_t most, uint64_t *frames,
+			 enum unwind_stop *ret_stop)
 {
 	const struct unwind_reader reader = { .word = unwind_window_word,
 					      .context = window,
@@ -33,26 +26,32 @@ size_t first_stacks_walk(const struct profile_record *t, const struct unwind_sto
 		.bp = t->left_bp,
 		.bx = t->left_bx,
 	};
-	enum unwind_stop stop;
-	size_t count = user_unwind(store, process, &registers, &reader, frames, most, &stop);
+	size_t count = user_unwind(store, process, &registers, &reader, frames, most, ret_stop);
 
 	/* Without tables, walks by frame pointers are what was asked for. */
-	*ret_end = stack_end_of(!store && stop == UNWIND_NO_PROCESS ? UNWIND_POINTER_END : stop);
+	if (!store && *ret_stop == UNWIND_NO_PROCESS)
+		*ret_stop = UNWIND_POINTER_END;
 	return count;
 }
 
-static size_t walk_stack(const struct profile_record *t, const struct unwinder *unwinder,
+static size_t walk_stack(const struct profile_record *t, struct unwinder *unwinder,
 			 bool only_tables, size_t most, uint64_t *frames, enum stack_end *ret_end)
 {
-	pid_t pid = (pid_t)t->task.tgid;
+	uint32_t pid = t->task.tgid;
 	struct unwind_window window = { .read = read_memory, .context = &pid };
 	struct unwind_process process = { 0 };
+	enum unwind_stop stop;
+	size_t count;
 
 	guard_about(t->task.tgid);
 	if (unwinder)
 		unwinder_process(unwinder, t->task.tgid, &process);
-	return first_stacks_walk(t, unwinder ? unwinder_store(unwinder) : NULL, &process, &window,
-				 only_tables, most, frames, ret_end);
+	count = first_stacks_walk(t, unwinder ? unwinder_store(unwinder) : NULL, &process, &window,
+				  only_tables, most, frames, &stop);
+	*ret_end = stack_end_of(stop);
+	if (unwinder && stop == UNWIND_NO_TABLE)
+		unwinder_note_stack(unwinder, t->task.tgid, t->left_sp);
+	return count;
 }
 
 /* Is it still in the wait in which its registers were read? */

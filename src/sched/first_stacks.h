@@ -20,9 +20,9 @@
 /* All zero but for what the caller sets. */
 struct first_stacks {
 	struct profile_chunks *chunks;
-	const struct unwinder *unwinder; /* NULL: walks go by frame pointers */
-	struct guard *guard; /* for reading memory; NULL: a thread that hangs, hangs us */
-	bool only_tables;    /* never by frame pointers */
+	struct unwinder *unwinder; /* NULL: walks go by frame pointers */
+	struct guard *guard;       /* for reading memory; NULL: a thread that hangs, hangs us */
+	bool only_tables;          /* never by frame pointers */
 	unsigned most_frames;
 	/* --- for first_stacks.c --- */
 	size_t next;     /* in a pass: the number of a thread, or a place in `lacking` */
@@ -55,12 +55,13 @@ void first_stacks_deinit(struct first_stacks *stacks);
 
 /*
  * The stack of one thread, by the registers in its record and the memory that `window` reads:
- * at most `most` > 0 frames, innermost first. Returns how many, and how the walk ended. The
+ * at most `most` > 0 frames, innermost first. Returns how many, and why the walk ended. The
  * registers and the memory are the thread's own, and may be anything. `store` NULL: by frame
  * pointers.
  */
 size_t first_stacks_walk(const struct profile_record *t, const struct unwind_store *store,
 			 const struct unwind_process *process, struct unwind_window *window,
-			 bool only_tables, size_t most, uint64_t *frames, enum stack_end *ret_end);
+			 bool only_tables, size_t most, uint64_t *frames,
+			 enum unwind_stop *ret_stop);
 
 #endif

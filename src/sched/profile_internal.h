@@ -10,6 +10,7 @@
 #include "probe/attach.h"
 #include "process/process_watch.h"
 #include "process/unwinder.h"
+#include "sched/deferred_stacks.h"
 #include "sched/first_stacks.h"
 #include "sched/profile_memory.h"
 #include "sched/profile_session.h"
@@ -59,6 +60,7 @@ struct profile_session {
 	uint64_t mended;           /* the last time that stacks without tables were retried */
 	struct unwinder *unwinder; /* NULL: by frame pointers alone */
 	struct first_stacks first_stacks;
+	struct deferred_stacks deferred_stacks;
 	struct unwinder_use reported; /* by earlier readings */
 	struct kallsyms *symbols;     /* NULL: not read yet, or addresses are hidden */
 	uint64_t symbols_read;        /* when; 0: not yet */

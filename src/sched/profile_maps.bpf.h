@@ -88,6 +88,7 @@ struct scratch {
 	struct user_walk walk;
 	struct mapping_scan scan;
 	struct unwind_process process; /* the mappings that the walk uses */
+	__u32 tgid;                    /* whose they are */
 	__u32 lacks;                   /* enum unwind_stop: why they are incomplete */
 	__u32 kernel_frames;           /* of the last walk in `kernel` */
 	__u32 is_incomplete;           /* the last stack of user space */
@@ -174,14 +175,13 @@ static __always_inline __u64 stack_hash_start(void)
 	return hash_more(HASH_START, stack_epoch());
 }
 
-/* A stack that is not in the pool yet. */
-static __noinline __u32 put_stack(const __u64 *frames, __u32 count, __u32 end, __u64 hash)
+/* Put a stack into the pool. */
+static __noinline __u32 append_stack(const __u64 *frames, __u32 count, __u32 end)
 {
 	struct stack_room *room = &state.stack_rooms[stack_epoch() & (STACK_POOLS - 1)];
 	__u64 at, header = STACK_HEADER(count, end);
-	__u32 chunk, word, zero = 0, number;
+	__u32 chunk, word, zero = 0;
 	struct stack_chunk *memory;
-	__u32 *known;
 	void *map;
 
 	if (!frames || count > PROFILE_USER_FRAMES_MAX || room->next + count + 1 > room->end)
@@ -204,7 +204,19 @@ static __noinline __u32 put_stack(const __u64 *frames, __u32 count, __u32 end, _
 	if (count > PROFILE_USER_FRAMES_MAX)
 		return STACK_LOST;
 	bpf_probe_read_kernel(&memory->words[word + 1], count * sizeof(__u64), frames);
-	number = (__u32)at;
+	return (__u32)at;
+}
+
+/* A stack that is not in the pool yet. */
+static __noinline __u32 put_stack(const __u64 *frames, __u32 count, __u32 end, __u64 hash)
+{
+	__u32 number, *known;
+
+	if (!frames)
+		return STACK_LOST;
+	number = append_stack(frames, count, end);
+	if (number == STACK_LOST)
+		return STACK_LOST;
 	if (!bpf_map_update_elem(&stack_numbers, &hash, &number, BPF_NOEXIST))
 		return number;
 	/* Another CPU was faster, or there is no room. */
@@ -262,6 +274,12 @@ struct {
 	__type(key, __u32);
 	__type(value, __u64);
 } unwind_asked SEC(".maps");
+
+/* Of struct deferred_stack. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, DEFERRED_RING_BYTES);
+} deferred_stacks SEC(".maps");
 
 /* --- what is counted --- */
 

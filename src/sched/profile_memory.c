@@ -231,6 +231,8 @@ size_t profile_chunks_stack(const struct profile_chunks *chunks, uint32_t number
 	if (number <= STACK_LOST || number >> STACK_POOL_BITS >= STACK_POOLS)
 		return 0;
 	words = words_at(chunks, number);
+	if (words && STACK_HEADER_END(words[0]) == STACK_MOVED)
+		words = words_at(chunks, STACK_HEADER_COUNT(words[0]));
 	count = words ? STACK_HEADER_COUNT(words[0]) : 0;
 	if (!count || count > PROFILE_USER_FRAMES_MAX)
 		return 0;
@@ -255,6 +257,14 @@ uint32_t profile_chunks_put(struct profile_chunks *chunks, const uint64_t *frame
 		words[1 + i] = frames[i];
 	words[0] = STACK_HEADER(count, end);
 	return (uint32_t)at;
+}
+
+void profile_chunks_move(struct profile_chunks *chunks, uint32_t number, uint32_t whole)
+{
+	__u64 *words = words_at(chunks, number);
+
+	if (words)
+		__atomic_store_n(&words[0], STACK_HEADER(whole, STACK_MOVED), __ATOMIC_RELEASE);
 }
 
 void profile_chunks_deinit(struct profile_chunks *chunks)

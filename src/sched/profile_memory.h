@@ -37,6 +37,9 @@ struct profile_record *profile_chunks_thread(const struct profile_chunks *chunks
 size_t profile_chunks_stack(const struct profile_chunks *chunks, uint32_t number,
 			    const __u64 **ret_frames, enum stack_end *ret_end);
 
+/* The stack `whole` stands for this one from now on. */
+void profile_chunks_move(struct profile_chunks *chunks, uint32_t number, uint32_t whole);
+
 /* Put a stack, in the form of the BPF programs; STACK_LOST without room. */
 uint32_t profile_chunks_put(struct profile_chunks *chunks, const uint64_t *frames, size_t count,
 			    enum stack_end end);

@@ -105,6 +105,16 @@ static void put_tables(struct profile_session *session, struct profile_losses *l
 	losses->mappings_lost = use.too_many - reported.too_many;
 }
 
+/* Walks that were done again count as the later ones ended. */
+static void put_deferred(const struct profile_session *session, struct profile_counts *counts)
+{
+	const struct deferred_stacks *deferred = &session->deferred_stacks;
+
+	counts->stops[UNWIND_NO_TABLE] -= deferred->done;
+	for (size_t stop = 0; stop < UNWIND_STOPS; stop++)
+		counts->stops[stop] += deferred->ends[stop];
+}
+
 static struct error *put_losses(struct profile_reading *r)
 {
 	struct profile_session *session = r->session;
@@ -117,6 +127,7 @@ static struct error *put_losses(struct profile_reading *r)
 
 	if (err)
 		return err;
+	put_deferred(session, &now);
 	session->counts = now;
 	/* A wait in progress that lost its stack counts when it ends, or in the last reading. */
 	if (session->stopped) {

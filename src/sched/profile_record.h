@@ -131,6 +131,22 @@ enum stack_end {
 	STACK_WHOLE,      /* as far as one knows */
 	STACK_TRUNCATED,  /* there were more frames than are wanted */
 	STACK_INCOMPLETE, /* callers are missing, and may be wrong */
+	STACK_MOVED,      /* another stack stands for it, whose number is where its count was */
+};
+
+/* A user stack whose walk met code whose table is not made yet (sched/deferred_stacks.h). */
+#define DEFERRED_PAGE       4096
+#define DEFERRED_PAGES      4
+#define DEFERRED_MAX        256 /* that wait to be walked further */
+#define DEFERRED_RING_BYTES (1 << 20)
+
+struct deferred_stack {
+	__u32 pid;
+	__u32 number; /* of the stack that was found so far, */
+	__u32 epoch;  /* in this epoch */
+	__u32 count;  /* words from `sp` on */
+	__u64 ip, sp, bp, bx;
+	__u64 words[DEFERRED_PAGES * DEFERRED_PAGE / 8];
 };
 
 static inline enum stack_end stack_end_of(__u32 stop)
@@ -238,6 +254,7 @@ struct profile_state {
 	 * were added since: some are overwritten. */
 	__u32 lacking_count;
 	__u32 lacking[LACKING_MAX];
+	__s32 deferred_left; /* stacks that may still be deferred; it may fall below 0 */
 };
 
 #endif

@@ -495,6 +495,7 @@ void profile_session_close(struct profile_session *session)
 	kept_release(session->kept);
 	kallsyms_destroy(session->symbols);
 	first_stacks_deinit(&session->first_stacks);
+	deferred_stacks_close(&session->deferred_stacks);
 	profile_chunks_deinit(&session->chunks);
 	profile_bpf__destroy(session->program);
 	if (session->cgroups >= 0)
@@ -544,7 +545,7 @@ struct error *profile_session_start(struct profile_session *session)
 	program_cost_begin(&session->cost, session->program->obj, session->started);
 	err = attach_profiler(session);
 	if (!err && session->options.off_cpu && session->options.user_frames)
-		profile_take_first_stacks(session);
+		profile_take_all_first_stacks(session);
 	return err ? err : profile_session_tick(session);
 }
 
@@ -657,7 +658,7 @@ static struct error *look_at_waits(struct profile_session *session)
 		return NULL;
 	err = bpf_programs_iterate(session->program->links.scan_task);
 	if (!err && session->options.user_frames)
-		profile_take_first_stacks(session);
+		profile_take_all_first_stacks(session);
 	return err;
 }
 
@@ -673,5 +674,6 @@ struct error *profile_session_stop(struct profile_session *session)
 	profile_bpf__detach(session->program);
 	if (session->images)
 		process_watch_poll(session->images);
+	profile_finish_stacks(session);
 	return err;
 }

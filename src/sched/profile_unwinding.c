@@ -5,6 +5,7 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <profile.skel.h>
@@ -37,6 +38,21 @@ static uint32_t process_of_tid(uint32_t tid)
 	return tgid;
 }
 
+static struct error *open_deferred_stacks(struct profile_session *session)
+{
+	const int ring = bpf_map__fd(session->program->maps.deferred_stacks);
+	session->deferred_stacks = (struct deferred_stacks){
+		.chunks = &session->chunks,
+		.unwinder = session->unwinder,
+		.guard = session->guard,
+		.only_tables = session->options.unwind == PROFILE_UNWIND_DWARF,
+		.most_frames = session->options.user_frames,
+	};
+	if (!process_watch_add_fd(session->images, ring))
+		return error_system(errno, "ring of stacks");
+	return deferred_stacks_open(&session->deferred_stacks, ring);
+}
+
 struct error *profile_open_unwinder(struct profile_session *session)
 {
 	const struct profile_options *options = &session->options;
@@ -61,6 +77,8 @@ struct error *profile_open_unwinder(struct profile_session *session)
 		.limit = &session->limit,
 	};
 
+	struct error *err;
+
 	if (!pids)
 		return &error_no_memory;
 	memcpy(pids, options->pids, options->pid_count * sizeof(*pids));
@@ -69,7 +87,8 @@ struct error *profile_open_unwinder(struct profile_session *session)
 	unwinder.pid_count = options->pid_count + options->tid_count;
 	if (options->command)
 		pids[unwinder.pid_count++] = options->command;
-	return unwinder_open(&unwinder, &session->unwinder);
+	err = unwinder_open(&unwinder, &session->unwinder);
+	return err ? err : open_deferred_stacks(session);
 }
 
 /* --- running --- */
@@ -86,6 +105,25 @@ struct error *profile_start_unwinder(struct profile_session *session)
 void profile_take_first_stacks(struct profile_session *session)
 {
 	first_stacks_take(&session->first_stacks);
+}
+
+/* A stack shows which parts of large tables it needs, mostly at once; deep ones, when they are
+ * walked further. */
+#define FIRST_ROUNDS  8
+#define FIRST_MOST_NS (NS_PER_S / 5)
+
+void profile_take_all_first_stacks(struct profile_session *session)
+{
+	const uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + FIRST_MOST_NS;
+
+	profile_take_first_stacks(session);
+	for (int i = 0; i < FIRST_ROUNDS && session->unwinder; i++) {
+		deferred_stacks_collect(&session->deferred_stacks);
+		if (!unwinder_wait_for_parts(session->unwinder, until_ns))
+			break;
+		deferred_stacks_walk(&session->deferred_stacks);
+		profile_take_first_stacks(session);
+	}
 }
 
 /*
@@ -112,11 +150,28 @@ static void mend_stacks(struct profile_session *session, uint64_t now)
 	first_stacks_take_lacking(&session->first_stacks);
 }
 
+void profile_finish_stacks(struct profile_session *session)
+{
+	const uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + FIRST_MOST_NS;
+
+	if (!session->unwinder)
+		return;
+	for (int i = 0; i < FIRST_ROUNDS; i++) {
+		deferred_stacks_collect(&session->deferred_stacks);
+		if (!unwinder_wait_for_parts(session->unwinder, until_ns))
+			break;
+		deferred_stacks_walk(&session->deferred_stacks);
+	}
+	deferred_stacks_walk(&session->deferred_stacks);
+}
+
 static void tick_unwinder(void *job)
 {
 	struct profile_session *session = job;
 
+	deferred_stacks_collect(&session->deferred_stacks);
 	unwinder_tick(session->unwinder);
+	deferred_stacks_walk(&session->deferred_stacks);
 	mend_stacks(session, clock_ns(CLOCK_MONOTONIC));
 }
 

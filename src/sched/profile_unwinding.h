@@ -19,4 +19,10 @@ void profile_tick_unwinder(struct profile_session *session);
  * memory of their processes. Works without an unwinder as well. */
 void profile_take_first_stacks(struct profile_session *session);
 
+/* When nothing is collected any more: wait for the parts of tables that deferred stacks need. */
+void profile_finish_stacks(struct profile_session *session);
+
+/* As profile_take_first_stacks(), and wait for the parts of tables that they need. */
+void profile_take_all_first_stacks(struct profile_session *session);
+
 #endif

@@ -156,6 +156,61 @@ static __always_inline void remember_user(struct scratch *scratch,
 	unlock_known(&memory->known);
 }
 
+/* --- stacks that are walked further later --- */
+
+/* Copy the stack up to the end of four pages, as far as it is there. Returns words. */
+static __always_inline __u32 copy_stack(struct deferred_stack *deferred, __u64 sp)
+{
+	__u64 bytes = DEFERRED_PAGE - (sp & (DEFERRED_PAGE - 1)), at = bytes;
+
+	if (bytes > DEFERRED_PAGE || bpf_probe_read_user(deferred->words, bytes, (void *)sp))
+		return 0;
+	UNWIND_UNROLL
+	for (int page = 1; page < DEFERRED_PAGES; page++) {
+		asm volatile("%0 &= 0xffff" : "+r"(at));
+		if (at > (DEFERRED_PAGES - 1) * DEFERRED_PAGE ||
+		    bpf_probe_read_user((char *)deferred->words + at, DEFERRED_PAGE,
+					(void *)(sp + at)))
+			break;
+		at += DEFERRED_PAGE;
+	}
+	return at >> 3;
+}
+
+__u32 defer_stack(struct scratch *scratch, const struct user_registers *regs);
+
+/* The number of the stack that was found so far, which user space replaces when it has walked
+ * further; 0: it cannot be deferred now. */
+__noinline __u32 defer_stack(struct scratch *scratch, const struct user_registers *regs)
+{
+	struct deferred_stack *deferred;
+	__u32 number;
+
+	if (!scratch || !regs || regs->sp & 7 || *(volatile __s32 *)&state.deferred_left <= 0)
+		return 0;
+	deferred = bpf_ringbuf_reserve(&deferred_stacks, sizeof(*deferred), 0);
+	if (!deferred)
+		return 0;
+	__sync_fetch_and_add(&state.deferred_left, -1);
+	deferred->epoch = stack_epoch();
+	number = append_stack(scratch->user, scratch->walk.count, STACK_INCOMPLETE);
+	if (number == STACK_LOST || deferred->epoch != stack_epoch()) {
+		bpf_ringbuf_discard(deferred, 0);
+		return 0;
+	}
+	deferred->pid = scratch->tgid;
+	deferred->number = number;
+	deferred->ip = regs->ip;
+	deferred->sp = regs->sp;
+	deferred->bp = regs->bp;
+	deferred->bx = regs->bx;
+	deferred->count = copy_stack(deferred, regs->sp);
+	bpf_ringbuf_submit(deferred, 0);
+	return number;
+}
+
+/* --- */
+
 static __always_inline void count_stop(struct profile_counts *counts, __u32 stop)
 {
 	asm volatile("%0 &= 15" : "+r"(stop));
@@ -196,6 +251,11 @@ __noinline __u32 number_user_stack(struct scratch *scratch, const struct user_re
 	count_stop(counts, stop);
 	end = stack_end_of(stop);
 	scratch->is_incomplete = end == STACK_INCOMPLETE;
+	if (stop == UNWIND_NO_TABLE && !known) {
+		number = defer_stack(scratch, regs);
+		if (number)
+			return number;
+	}
 	number = stack_number(scratch->user, walk->count, end, hash_more(walk->hash, end));
 	if (known) {
 		counts->user_checked++;
@@ -221,6 +281,7 @@ static __always_inline __u32 user_stack(struct task_struct *task, __u32 tgid,
 					struct scratch *scratch, const struct user_registers *regs,
 					bool is_remembered, struct profile_counts *counts)
 {
+	scratch->tgid = tgid;
 	scratch->lacks = find_mappings(scratch, task, tgid, &scratch->process);
 	return number_user_stack(scratch, regs, generation_of(task, &scratch->process),
 				 is_remembered, counts);

@@ -69,8 +69,7 @@ static void check_walk(struct walk_input *input)
 		.left_bx = input->registers.bx,
 	};
 	uint64_t frames[WALK_MOST], expected[WALK_MOST];
-	enum unwind_stop stop;
-	enum stack_end end;
+	enum unwind_stop stop, end;
 	size_t count;
 
 	count = first_stacks_walk(&record, input->store, &input->process, &window,
@@ -82,7 +81,7 @@ static void check_walk(struct walk_input *input)
 	must(memcmp(frames, expected, count * sizeof(*frames)) == 0);
 	if (!input->store && stop == UNWIND_NO_PROCESS)
 		stop = UNWIND_POINTER_END;
-	must(end == stack_end_of(stop));
+	must(end == stop);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
