@@ -245,6 +245,7 @@ void guard_leave(void)
 struct guard *guard_create(const struct guard_options *options)
 {
 	struct guard *guard = calloc(1, sizeof(*guard));
+	pthread_mutexattr_t adaptive;
 	pthread_condattr_t clock;
 
 	if (!guard)
@@ -253,7 +254,12 @@ struct guard *guard_create(const struct guard_options *options)
 	guard->shares.advance_ns = options->advance_ns;
 	guard->users = 1;
 	LIST_INIT(&guard->hanging);
-	pthread_mutex_init(&guard->lock, NULL);
+	/* A thread that is woken finds the lock held for some nanoseconds more. If it waits for it
+	 * in the kernel, that takes two switches, and each later unlock a system call. */
+	pthread_mutexattr_init(&adaptive);
+	pthread_mutexattr_settype(&adaptive, PTHREAD_MUTEX_ADAPTIVE_NP);
+	pthread_mutex_init(&guard->lock, &adaptive);
+	pthread_mutexattr_destroy(&adaptive);
 	pthread_cond_init(&guard->work, NULL);
 	pthread_condattr_init(&clock);
 	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
