@@ -55,6 +55,17 @@ static __always_inline void ask_for(__u32 tgid, __u64 generation)
 		bpf_map_update_elem(&unwind_asked, &tgid, &generation, BPF_NOEXIST);
 }
 
+/* User space builds processes from events anyway, so only one that has lived for a while may have
+ * been missed. */
+#define ASK_AFTER_NS 1000000000ull
+
+static __always_inline void ask_for_old(struct task_struct *task, __u32 tgid)
+{
+	if (!config.records_mappings ||
+	    bpf_ktime_get_ns() - BPF_CORE_READ(task, group_leader, start_time) > ASK_AFTER_NS)
+		ask_for(tgid, 0);
+}
+
 /* Is the task in execve()? Not every kernel has task->in_execve. */
 static __always_inline bool calls_execve(struct task_struct *task)
 {
@@ -420,19 +431,20 @@ static __always_inline __u32 find_mappings(struct scratch *scratch, struct task_
 		return UNWIND_POINTER_END;
 	process = known_process(scratch, task, tgid);
 	if (!process) {
-		ask_for(tgid, 0);
+		ask_for_old(task, tgid);
 		return UNWIND_NO_PROCESS;
 	}
 	*ret = *process;
 	mm = task->mm;
 	if (ret->exec_pages && mm && mm->exec_vm < ret->exec_pages) {
-		ask_for(tgid, ret->generation);
 		/* Something was unmapped. The tables of all other mappings are still right, and no
 		 * frame is in what is gone; but exec has replaced all mappings and the stack. */
 		if (calls_execve(task)) {
+			ask_for_old(task, tgid);
 			ret->generation = 0;
 			return UNWIND_CHANGED;
 		}
+		ask_for(tgid, ret->generation);
 	}
 	return UNWIND_GOES_ON;
 }
