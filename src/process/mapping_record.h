@@ -17,7 +17,7 @@
 #endif
 #include "unwind/pool.h"
 
-#define RECORDED_SLOTS    512 /* processes */
+#define RECORDED_SLOTS    680 /* processes: of one chunk */
 #define RECORDED_MAPPINGS 24  /* of each; a program with more is left to user space */
 #define RECORDED_WORDS    (RECORDED_MAPPINGS * UNWIND_MAPPING_WORDS)
 #define KNOWN_FILES_MAX   4096

@@ -10,14 +10,14 @@
 /* Passes over the map at most, until one has removed nothing. */
 #define PASSES_MAX 64
 
-void unpublish(const struct published *published, uint32_t pid, bool has_ended)
+void unpublish(const struct published *published, uint32_t pid)
 {
 	struct unwind_process old;
 
 	if (!published->recorded)
 		bpf_map_delete_elem(published->map, &pid);
 	else if (!bpf_map_lookup_and_delete_elem(published->map, &pid, &old) && old.slot)
-		recorded_mappings_give_back(published->recorded, old.slot, !has_ended,
+		recorded_mappings_give_back(published->recorded, old.slot,
 					    clock_ns(CLOCK_MONOTONIC));
 }
 
@@ -37,11 +37,11 @@ bool publish(const struct published *published, uint32_t pid, const struct unwin
 	/* The pool has all that the entry refers to before the entry is visible. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (bpf_map_update_elem(published->map, &pid, process, BPF_ANY)) {
-		unpublish(published, pid, false);
+		unpublish(published, pid);
 		return false;
 	}
 	if (old.slot)
-		recorded_mappings_give_back(published->recorded, old.slot, true,
+		recorded_mappings_give_back(published->recorded, old.slot,
 					    clock_ns(CLOCK_MONOTONIC));
 	return true;
 }
@@ -78,7 +78,7 @@ void published_sweep(struct published *published,
 		sweep->has_key = !bpf_map_get_next_key(map, &pid, &sweep->key) &&
 				 ++sweep->count < UNWIND_PROCESSES_MAX;
 		if (!bpf_map_lookup_elem(map, &pid, &there) && is_stale(context, pid, &there)) {
-			unpublish(published, pid, false);
+			unpublish(published, pid);
 			sweep->has_removed = true;
 		}
 	}

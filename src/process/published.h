@@ -32,8 +32,8 @@ bool publish(const struct published *published, uint32_t pid, const struct unwin
 bool published_is_recorded(const struct published *published, uint32_t pid,
 			   struct unwind_process *ret);
 
-/* Also of a process of which nothing is published. `has_ended`: no walk can be going on in it. */
-void unpublish(const struct published *published, uint32_t pid, bool has_ended);
+/* Also of a process of which nothing is published. */
+void unpublish(const struct published *published, uint32_t pid);
 
 /* Begin to remove stale entries: published before some events were lost, or copied from such. */
 void published_sweep_begin(struct published *published);

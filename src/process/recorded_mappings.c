@@ -11,6 +11,8 @@
 /* A walk takes some microseconds, but the walker may be preempted for a while. */
 #define WALKED_NS (2 * NS_PER_S)
 
+_Static_assert(RECORDED_SLOTS *RECORDED_WORDS <= UNWIND_CHUNK, "slots are put down together");
+
 /* Files are forgotten no more often. */
 #define FORGET_NS (10 * NS_PER_S)
 
@@ -69,13 +71,10 @@ static void free_slot(const struct recorded_mappings *recorded, uint32_t slot)
 	bpf_map_update_elem(recorded->options.slots, NULL, &slot, BPF_ANY);
 }
 
-void recorded_mappings_give_back(struct recorded_mappings *recorded, uint32_t slot, bool is_walked,
-				 uint64_t now_ns)
+void recorded_mappings_give_back(struct recorded_mappings *recorded, uint32_t slot, uint64_t now_ns)
 {
-	if (!is_walked)
-		free_slot(recorded, slot);
-	else if (!array_push(&recorded->walked, ((struct used_slot){ slot, now_ns })))
-		return; /* One slot less. */
+	/* Without memory there is one slot less. */
+	(void)array_push(&recorded->walked, ((struct used_slot){ slot, now_ns }));
 }
 
 static void free_walked_slots(struct recorded_mappings *recorded, uint64_t now_ns)
@@ -83,7 +82,7 @@ static void free_walked_slots(struct recorded_mappings *recorded, uint64_t now_n
 	size_t count = 0;
 
 	while (count < recorded->walked.count &&
-	       now_ns - recorded->walked.items[count].since_ns > WALKED_NS)
+	       now_ns - recorded->walked.items[count].since_ns > RECORDED_KEPT_NS)
 		free_slot(recorded, recorded->walked.items[count++].slot);
 	if (count)
 		array_drop_first(&recorded->walked, count);

@@ -21,6 +21,7 @@
 #ifndef PROCESS_RECORDED_MAPPINGS_H
 #define PROCESS_RECORDED_MAPPINGS_H
 
+#include "base/clock.h"
 #include "process/mapping_record.h"
 #include "process/process_table.h"
 #include "process/unwind_table_cache.h"
@@ -43,9 +44,12 @@ struct error *recorded_mappings_create(const struct recorded_mappings_options *o
 bool recorded_mappings_has(const struct recorded_mappings *recorded,
 			   const struct unwind_process *entry);
 
-/* Take the slot of an entry that is not in the map any more. `is_walked`: another CPU may still
- * walk a stack by it; the slot is used again some time after `now_ns` (CLOCK_MONOTONIC) then. */
-void recorded_mappings_give_back(struct recorded_mappings *recorded, uint32_t slot, bool is_walked,
+/* How long what was recorded of a process can be walked through after its end. */
+#define RECORDED_KEPT_NS (NS_PER_S / 2)
+
+/* Take the slot of an entry that is not in the map any more. It is used again after
+ * RECORDED_KEPT_NS: another CPU may still walk a stack by it. */
+void recorded_mappings_give_back(struct recorded_mappings *recorded, uint32_t slot,
 				 uint64_t now_ns);
 
 /* Make the part of a file known that a mapping shows, if its table is there. Takes NULL. */

@@ -281,7 +281,7 @@ void unwinder_build(struct unwinder *unwinder, struct unwinding *process,
 			process->published_ns = clock_ns(CLOCK_MONOTONIC);
 		}
 	} else {
-		unpublish(&unwinder->published, process->pid, false);
+		unpublish(&unwinder->published, process->pid);
 	}
 	unwinding_list(unwinder, process, waiting, mappings && mappings->waits);
 	unwinding_list(unwinder, process, late, false);
@@ -327,7 +327,7 @@ static void follow_process(struct unwinder *unwinder, uint32_t pid)
 	struct unwind_process recorded;
 
 	if (!now || !is_image_unwound(unwinder, now)) {
-		unpublish(&unwinder->published, pid, now && now->is_over);
+		unpublish(&unwinder->published, pid);
 		if (process)
 			unwinder_remove(unwinder, process);
 		return;
@@ -555,6 +555,11 @@ uint64_t unwinder_published_ns(const struct unwinder *unwinder, uint32_t pid)
 	return process->needs_parts && unwinder->made_ns > process->published_ns
 		       ? unwinder->made_ns
 		       : process->published_ns;
+}
+
+uint64_t unwinder_parts_made_ns(const struct unwinder *unwinder)
+{
+	return unwinder->made_ns;
 }
 
 const char *unwinder_without_room(const struct unwinder *unwinder)

@@ -67,9 +67,10 @@ void unwinder_tick(struct unwinder *unwinder);
  * none. */
 uint64_t unwinder_due_ns(const struct unwinder *unwinder);
 
-/* Words of the stack of a process, whose walk met a part of a table that is not made: those that
- * may be return addresses request their parts, too. */
-void unwinder_want_words(struct unwinder *unwinder, uint32_t pid, const __u64 *words, size_t count);
+/* Words of the stack of a process, whose walk by these mappings met a part of a table that is not
+ * made: those that may be return addresses request their parts, too. */
+void unwinder_want_words(struct unwinder *unwinder, uint32_t pid,
+			 const struct unwind_process *walked, const __u64 *words, size_t count);
 
 /* The walk of a process's stack by unwinder_store() met a part of a table that is not made, which a
  * later tick makes, and what the words from `sp` on may need as well. */
@@ -92,6 +93,9 @@ bool unwinder_process(const struct unwinder *unwinder, uint32_t pid, struct unwi
  * never.
  */
 uint64_t unwinder_published_ns(const struct unwinder *unwinder, uint32_t pid);
+
+/* When parts of tables were last made; 0: never. */
+uint64_t unwinder_parts_made_ns(const struct unwinder *unwinder);
 
 struct unwinder_use {
 	size_t tables, from_cache, made; /* since the start */

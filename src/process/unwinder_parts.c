@@ -46,12 +46,13 @@ static const struct unwind_mapping *find_mapping(const struct unwind_mapping *ma
 	return &mappings[low];
 }
 
-static void want_words(struct unwinder *unwinder, const struct cached_mappings *space,
+/* The mappings must be there: what is at a location that was given back may be anything. */
+static void want_words(struct unwinder *unwinder, uint32_t location, uint32_t mapping_count,
 		       const __u64 *words, size_t count)
 {
 	const struct unwind_mapping *mappings =
-		(const void *)unwind_store_at(unwinder->store, space->location);
-	const uint64_t lowest = mappings[0].start, highest = mappings[space->count - 1].end;
+		(const void *)unwind_store_at(unwinder->store, location);
+	const uint64_t lowest = mappings[0].start, highest = mappings[mapping_count - 1].end;
 
 	for (size_t i = 0; i < count; i++) {
 		const uint64_t called_from = words[i] - 1;
@@ -59,21 +60,27 @@ static void want_words(struct unwinder *unwinder, const struct cached_mappings *
 
 		if (called_from < lowest || called_from >= highest)
 			continue;
-		mapping = find_mapping(mappings, space->count, called_from);
+		mapping = find_mapping(mappings, mapping_count, called_from);
 		if (called_from < mapping->end && mapping->kind == UNWIND_MAPPING_TABLE)
 			unwind_store_want(unwinder->store, mapping->table,
 					  called_from - mapping->delta);
 	}
 }
 
-void unwinder_want_words(struct unwinder *unwinder, uint32_t pid, const __u64 *words, size_t count)
+void unwinder_want_words(struct unwinder *unwinder, uint32_t pid,
+			 const struct unwind_process *walked, const __u64 *words, size_t count)
 {
 	const struct process_entry *process = process_table_find(unwinder->processes, pid);
+	const struct cached_mappings *space =
+		process && process->unwinding ? process->unwinding->mappings : NULL;
 
-	if (!process || !process->unwinding || !process->unwinding->mappings)
-		return;
-	process->unwinding->needs_parts = true;
-	want_words(unwinder, process->unwinding->mappings, words, count);
+	/* A slot has mappings of known files, of whichever process. */
+	if (recorded_mappings_has(unwinder->recorded, walked)) {
+		want_words(unwinder, walked->space, walked->count, words, count);
+	} else if (space) {
+		process->unwinding->needs_parts = true;
+		want_words(unwinder, space->location, space->count, words, count);
+	}
 }
 
 static void read_stack(struct unwinder *unwinder, const struct short_stack *stack)
@@ -95,7 +102,7 @@ static void read_stack(struct unwinder *unwinder, const struct short_stack *stac
 			      at < USER_SPACE_LIMIT - sizeof(words);
 	     done += sizeof(words), at += sizeof(words)) {
 		got = process_memory_read(stack->pid, at, words, sizeof(words)) / sizeof(*words);
-		want_words(unwinder, space, words, got);
+		want_words(unwinder, space->location, space->count, words, got);
 	}
 	unwinder_charge(unwinder, process->unwinding, clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun_ns);
 }

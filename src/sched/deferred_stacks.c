@@ -7,10 +7,13 @@
 
 #include "base/clock.h"
 #include "process/process_memory.h"
+#include "process/recorded_mappings.h"
 #include "unwind/user_unwind.h"
 
-/* What a process that ended had mapped can be walked through for 2 s (process/mapping_cache.c). */
-#define KEPT_NS (NS_PER_S * 3 / 2)
+/* What a process that ended had mapped can be walked through for 2 s (process/mapping_cache.c), if
+ * it was recorded in the kernel, for RECORDED_KEPT_NS. */
+#define KEPT_NS      (NS_PER_S * 3 / 2)
+#define SLOT_KEPT_NS (RECORDED_KEPT_NS * 4 / 5)
 
 struct pending_stack {
 	struct deferred_stack *stack;  /* without what was not copied */
@@ -43,10 +46,14 @@ static int take_stack(void *context, void *data, size_t size)
 
 	if (size < sizeof(*stack) || stack->count > array_length(stack->words))
 		return 0;
-	unwinder_want_words(stacks->unwinder, stack->pid, stack->words, stack->count);
+	unwinder_want_words(stacks->unwinder, stack->pid, &stack->process, stack->words,
+			    stack->count);
 	if (goes_on(stack))
 		unwinder_note_stack(stacks->unwinder, stack->pid, end_of(stack));
-	(void)unwinder_process(stacks->unwinder, stack->pid, &pending.process);
+	if (stack->process.slot)
+		pending.process = stack->process;
+	else
+		(void)unwinder_process(stacks->unwinder, stack->pid, &pending.process);
 	pending.stack = malloc(size_of(stack));
 	if (!pending.stack)
 		return 0;
@@ -187,7 +194,9 @@ static bool walk_pending(struct deferred_stacks *stacks, const struct pending_st
 	enum stack_end end;
 	size_t count;
 
-	(void)unwinder_process(stacks->unwinder, stack->pid, &process);
+	/* What is recorded has tables, which get parts in place. */
+	if (!process.slot)
+		(void)unwinder_process(stacks->unwinder, stack->pid, &process);
 	/* In another epoch its number may be that of another stack. */
 	if (stack->epoch != stacks->chunks->state->stack_epoch)
 		return true;
@@ -206,8 +215,12 @@ static bool walk_pending(struct deferred_stacks *stacks, const struct pending_st
 
 static bool is_due(const struct deferred_stacks *stacks, const struct pending_stack *pending)
 {
-	return !pending->walked_ns ||
-	       unwinder_published_ns(stacks->unwinder, pending->stack->pid) > pending->walked_ns;
+	const uint64_t changed_ns =
+		pending->process.slot
+			? unwinder_parts_made_ns(stacks->unwinder)
+			: unwinder_published_ns(stacks->unwinder, pending->stack->pid);
+
+	return !pending->walked_ns || changed_ns > pending->walked_ns;
 }
 
 static void walk_rest(void *context)
@@ -226,6 +239,11 @@ static void walk_rest(void *context)
 	}
 }
 
+static uint64_t kept_ns(const struct pending_stack *pending)
+{
+	return pending->process.slot ? SLOT_KEPT_NS : KEPT_NS;
+}
+
 void deferred_stacks_walk(struct deferred_stacks *stacks)
 {
 	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -238,7 +256,7 @@ void deferred_stacks_walk(struct deferred_stacks *stacks)
 	for (size_t i = 0; i < stacks->pending.count; i++) {
 		struct pending_stack *pending = &stacks->pending.items[i];
 
-		if (pending->is_over || now_ns - pending->came_ns > KEPT_NS)
+		if (pending->is_over || now_ns - pending->came_ns > kept_ns(pending))
 			free(pending->stack);
 		else
 			stacks->pending.items[kept++] = *pending;

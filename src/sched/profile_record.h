@@ -146,6 +146,7 @@ struct deferred_stack {
 	__u32 epoch;  /* in this epoch */
 	__u32 count;  /* words from `sp` on */
 	__u64 ip, sp, bp, bx;
+	struct unwind_process process; /* the mappings that the walk used */
 	__u64 words[DEFERRED_PAGES * DEFERRED_PAGE / 8];
 };
 

@@ -204,6 +204,7 @@ __noinline __u32 defer_stack(struct scratch *scratch, const struct user_register
 	deferred->sp = regs->sp;
 	deferred->bp = regs->bp;
 	deferred->bx = regs->bx;
+	deferred->process = scratch->process;
 	deferred->count = copy_stack(deferred, regs->sp);
 	bpf_ringbuf_submit(deferred, 0);
 	return number;
