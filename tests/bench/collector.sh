@@ -40,16 +40,21 @@ stop_binaries() {
 	rm -rf "$work/binaries"
 }
 
-# KiB resident at most of process $1, of the maps that it holds, and of both.
+# KiB of process $1: resident but for maps of BPF programs that it has mapped, of the maps that it holds, and of both; and
+# resident at most.
 memory_of() {
-	local resident maps
+	local resident maps most
 
-	resident=$(awk '$1 == "VmHWM:" { print $2 }' "/proc/$1/status")
+	resident=$(awk '
+		/^[0-9a-f]+-[0-9a-f]+ / { is_map = /anon_inode:bpf-map/; next }
+		$1 == "Rss:" && !is_map { sum += $2 }
+		END { print sum + 0 }' "/proc/$1/smaps")
+	most=$(awk '$1 == "VmHWM:" { print $2 }' "/proc/$1/status")
 	maps=$(cat /proc/"$1"/fdinfo/* 2> /dev/null | awk '
 		$1 == "memlock:" { bytes = $2 }
 		$1 == "map_id:" && !seen[$2]++ { sum += bytes }
 		END { printf "%.0f\n", sum / 1024 }')
-	echo "$resident $maps $((resident + maps))"
+	echo "$resident $maps $((resident + maps)) $most"
 }
 
 # The share of one CPU that was used between two readings.
@@ -76,7 +81,7 @@ measure_collector() {
 		sleep $settle_seconds
 		share=$(steady_share "$tool")
 		read -ra held < <(memory_of "$tool")
-		sample collector ctprof "$share" "${held[2]}" "${held[0]}" "${held[1]}"
+		sample collector ctprof "$share" "${held[2]}" "${held[0]}" "${held[1]}" "${held[3]}"
 	else
 		could_not "profile --mode both: $(complaint)"
 	fi

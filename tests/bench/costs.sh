@@ -97,10 +97,10 @@ numbers_of() {
 # attach_by_turns MODE ROUND: all tools, whose numbers are in pid_of. The first that is attached is called first and finds
 # the cache colder; it is each by turns.
 attach_by_turns() {
-	local order=(ctprof offcputime nothing) i side
+	local order=(ctprof offcputime stacks nothing) i side
 
-	for i in 0 1 2; do
-		side=${order[(i + $2) % 3]}
+	for i in "${!order[@]}"; do
+		side=${order[(i + $2) % ${#order[@]}]}
 		wants "$host" $side && has "${command_of[$side]%% *}" || continue
 		# shellcheck disable=SC2086
 		start_tool ${command_of[$side]}
@@ -121,7 +121,8 @@ cost() {
 	local -A pid_of=() command_of=(
 		[ctprof]="$ctprof offcpu -q ${modes[$2]} -o $work/cost.raw"
 		[offcputime]="$peer"
-		[nothing]="$programs/attach_nothing"
+		[stacks]="$programs/attach_least stacks"
+		[nothing]="$programs/attach_least nothing"
 	)
 
 	wants "$host" || return 0

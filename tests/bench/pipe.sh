@@ -50,7 +50,7 @@ measure_pipe() {
 		((round < pipe_rounds_least || SECONDS < measurement_end)) || break
 		slow without
 		slow period $ctprof offcpu -q --off-cpu-period 10ms -o "$work/slow.raw"
-		slow nothing "$programs/attach_nothing"
+		slow nothing "$programs/attach_least" nothing
 		# The differences between whole tools are larger, so in a quick run two rounds show them.
 		((round < 2 || rounds >= pipe_rounds_least)) || continue
 		slow ctprof $ctprof offcpu -q -o "$work/slow.raw"

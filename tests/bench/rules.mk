@@ -3,13 +3,13 @@
 BENCH          := $(B)/tests/bench
 BENCH_PROGRAMS := $(addprefix $(BENCH)/,many_threads capture_ratio taskstats_ratio load replicate \
                                         bare_yajl timed phases collect recorder first_record heap_read many_stacks \
-                                        unwind_tables walk_cost states_cost first_event cpu_time attach_nothing \
+                                        unwind_tables walk_cost states_cost first_event cpu_time attach_least \
                                         bare_walk bare_capture mapped)
 # The same functions, to be walked in two ways.
 BENCH_DEEP     := $(addprefix $(BENCH)/,deep deep_pointers)
 BENCH_PARTS    := $(PARTS)
 BENCH_SHARED   := $(addprefix $(BENCH)/,bare_reading empty_walk scan_frames)
-BENCH_BPF      := empty_walk walk nothing elapsed
+BENCH_BPF      := empty_walk walk nothing stacks elapsed
 
 .PHONY: bench-programs
 
@@ -51,7 +51,7 @@ $(BENCH_BPF:%=$(B)/bpf/%.bpf.o): $(B)/bpf/%.bpf.o: tests/bench/%.bpf.c
 
 $(BENCH)/empty_walk.o:     $(B)/bpf/empty_walk.lskel.h
 $(BENCH)/walk_cost.o:      $(B)/bpf/walk.skel.h
-$(BENCH)/attach_nothing.o: $(B)/bpf/nothing.skel.h
+$(BENCH)/attach_least.o:   $(B)/bpf/nothing.skel.h $(B)/bpf/stacks.skel.h
 $(BENCH)/states_cost.o:    $(B)/bpf/nothing.skel.h $(B)/bpf/elapsed.skel.h
 
 # With the library as programs have it.
