@@ -148,15 +148,13 @@ static struct words identity_of(const struct profile_mapping *mapping, const str
 		       : by_change(inode_of(file));
 }
 
-static bool identify_mapped(uint32_t pid, const struct profile_mapping *mapping, struct words *ret,
-			    struct file_inode *ret_inode)
+static bool identify_mapped(uint32_t pid, const struct profile_mapping *mapping, struct words *ret)
 {
 	struct statx file;
 
 	if (!look_at_link(pid, mapping, &file))
 		return identify_claimed(pid, mapping, ret);
 	*ret = identity_of(mapping, &file);
-	*ret_inode = inode_of(&file);
 	return true;
 }
 
@@ -170,23 +168,22 @@ enum file_likeness mapped_file_identify_inode(uint32_t pid, const struct profile
 	if (!has_link && !look_at(mapping->path->bytes, &file))
 		return FILE_UNKNOWN;
 	now = inode_of(&file);
-	if (now.number != inode->number || now.device != inode->device ||
-	    now.changed_ns != inode->changed_ns)
+	if (now.number != inode->number || now.changed_ns != inode->changed_ns)
+		return FILE_UNKNOWN;
+	if (now.device != inode->device)
 		return has_link ? FILE_OTHER : FILE_UNKNOWN;
 	*ret = identity_of(mapping, &file);
 	return FILE_SAME;
 }
 
-bool mapped_file_identify(uint32_t pid, const struct profile_mapping *mapping, struct words *ret,
-			  struct file_inode *ret_inode)
+bool mapped_file_identify(uint32_t pid, const struct profile_mapping *mapping, struct words *ret)
 {
-	*ret_inode = (struct file_inode){ 0 };
 	if (mapped_kind(mapping) == MAPPED_VDSO) {
 		*ret = (struct words){ { mapping->end - mapping->start, 0,
 					 (uint64_t)BY_SIZE << 40 } };
 		return true;
 	}
-	return identify_mapped(pid, mapping, ret, ret_inode);
+	return identify_mapped(pid, mapping, ret);
 }
 
 bool mapped_file_by_build_id(const struct profile_mapping *mapping, struct words *ret)
@@ -208,20 +205,32 @@ static bool is_by_change(const struct words *identity)
 	return is_by(identity, BY_CHANGE);
 }
 
-static bool is_file_unchanged(int fd, const struct words *identity)
+/* Without a number: it cannot be asked. */
+static struct file_inode inode_of_open(int fd)
 {
-	struct words now;
 	struct stat stat;
 
 	if (fstat(fd, &stat))
-		return false;
-	now = by_change((struct file_inode){
+		return (struct file_inode){ 0 };
+	return (struct file_inode){
 		.number = stat.st_ino,
 		.changed_ns =
 			(uint64_t)stat.st_ctim.tv_sec * NS_PER_S + (uint64_t)stat.st_ctim.tv_nsec,
 		.device = device_of(major(stat.st_dev), minor(stat.st_dev)),
-	});
-	return memcmp(&now, identity, sizeof(now)) == 0;
+	};
+}
+
+static bool is_same_inode(const struct file_inode *a, const struct file_inode *b)
+{
+	return a->number == b->number && a->device == b->device && a->changed_ns == b->changed_ns;
+}
+
+static bool is_file_unchanged(int fd, const struct words *identity)
+{
+	const struct file_inode inode = inode_of_open(fd);
+	const struct words now = by_change(inode);
+
+	return inode.number && memcmp(&now, identity, sizeof(now)) == 0;
 }
 
 /* A file that no path leads to, as of memfd_create(2). */
@@ -374,6 +383,8 @@ void mapped_file_make(uint32_t pid, const struct profile_mapping *mapping,
 	const bool is_vdso = mapped_kind(mapping) == MAPPED_VDSO;
 	_cleanup_close_ int fd = is_vdso ? -1 : open_file(pid, mapping, identity);
 	const bool is_trusted = !is_vdso && fd >= 0 && origin_is_trusted_file(fd);
+	const struct file_inode before = fd < 0 ? (struct file_inode){ 0 } : inode_of_open(fd);
+	struct file_inode after;
 	struct image image;
 
 	*ret = (struct mapped_file){ .outcome = TABLE_FAILED, .fd = -1 };
@@ -390,6 +401,9 @@ void mapped_file_make(uint32_t pid, const struct profile_mapping *mapping,
 	image_close(&image);
 	if (!is_vdso && is_by_change(identity) && !is_file_unchanged(fd, identity))
 		ret->outcome = TABLE_FAILED;
+	after = fd < 0 ? before : inode_of_open(fd);
+	if (is_same_inode(&before, &after))
+		ret->inode = after;
 	/* Only an ELF file has segments. */
 	if (!is_vdso && ret->outcome != TABLE_FAILED && ret->segments.count)
 		kept_add_file(kept, pid, mapping, fd);

@@ -32,14 +32,12 @@ struct file_inode {
  * process: it is a call that may hang (base/guard.h). Where the kernel does not show the file, the
  * build-id and the user of the process identify it. False: it cannot be identified.
  */
-bool mapped_file_identify(uint32_t pid, const struct profile_mapping *mapping, struct words *ret,
-			  struct file_inode *ret_inode);
+bool mapped_file_identify(uint32_t pid, const struct profile_mapping *mapping, struct words *ret);
 
 enum file_likeness {
 	FILE_SAME,
-	FILE_OTHER,   /* the kernel shows other numbers: of a file that is there now, or of a file
-		       * system whose inodes have others than those that it shows */
-	FILE_UNKNOWN, /* it cannot be looked at */
+	FILE_OTHER,   /* its file system shows another device than its inodes have */
+	FILE_UNKNOWN, /* it cannot be looked at, or is another one by now */
 };
 
 /* Identify the file of a mapping whose inode is known from the kernel. If the process has ended,
@@ -81,7 +79,8 @@ enum table_extent { TABLE_MAY_BE_OUTLINED = 1, TABLE_MAY_BE_WHOLE = 2 };
 
 struct mapped_file {
 	enum table_outcome outcome;
-	int fd; /* of TABLE_OUTLINED, for its parts; else -1 */
+	int fd;                  /* of TABLE_OUTLINED, for its parts; else -1 */
+	struct file_inode inode; /* of the file that was read, if it did not change meanwhile */
 	struct unwind_table table;
 	struct {
 		ARRAY(struct file_segment);

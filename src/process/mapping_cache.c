@@ -10,7 +10,6 @@
 
 struct identified_file {
 	struct words identity;
-	struct file_inode inode; /* if it was asked for */
 	bool is_known;
 };
 
@@ -193,9 +192,8 @@ static bool identify_files(struct mapping_cache *cache, uint32_t pid,
 		struct identified_file file = { 0 };
 
 		if (is_file(mapping))
-			file.is_known =
-				has_known_build_id(cache, mapping, &file.identity) ||
-				mapped_file_identify(pid, mapping, &file.identity, &file.inode);
+			file.is_known = has_known_build_id(cache, mapping, &file.identity) ||
+					mapped_file_identify(pid, mapping, &file.identity);
 		if (!array_push(&cache->files, file))
 			return false;
 	}
@@ -227,8 +225,6 @@ static bool cache_mapping(struct mapping_cache *cache, struct cached_mappings *s
 	if (table) {
 		if (!use_table(cache, space, table))
 			return false;
-		if (file->inode.number)
-			table->inode = file->inode;
 		recorded_mappings_learn(cache->recorded, mapping, table);
 		take_table(cache, space, table, mapping, &made);
 	}

@@ -38,8 +38,7 @@ struct known_file {
 	__u32 kind; /* enum unwind_mapping_kind; UNWIND_MAPPINGS: left to user space */
 };
 
-/* A message to user space: this process has mapped a part that is not known. Without bytes: the
- * process is left to user space. */
+/* A message to user space: this process has mapped a part that is not known. */
 struct mapping_request {
 	struct file_part part;
 	__u64 start;

@@ -2,6 +2,7 @@
 #include "process/published.h"
 
 #include <bpf/bpf.h>
+#include <errno.h>
 
 #include "base/clock.h"
 
@@ -28,22 +29,29 @@ bool published_is_recorded(const struct published *published, uint32_t pid,
 	       recorded_mappings_has(published->recorded, ret);
 }
 
+/* Programs in the kernel may add an entry with a slot, or remove one, at the same time. */
+#define TRIES 8
+
 bool publish(const struct published *published, uint32_t pid, const struct unwind_process *process)
 {
-	struct unwind_process old = { 0 };
-
-	if (published->recorded)
-		bpf_map_lookup_elem(published->map, &pid, &old);
 	/* The pool has all that the entry refers to before the entry is visible. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (bpf_map_update_elem(published->map, &pid, process, BPF_ANY)) {
-		unpublish(published, pid);
-		return false;
+	for (int i = 0; i < TRIES; i++) {
+		struct unwind_process old = { 0 };
+		const bool is_there = !bpf_map_lookup_elem(published->map, &pid, &old);
+		const int failed = bpf_map_update_elem(published->map, &pid, process,
+						       is_there ? BPF_EXIST : BPF_NOEXIST);
+
+		if (!failed && old.slot)
+			recorded_mappings_give_back(published->recorded, old.slot,
+						    clock_ns(CLOCK_MONOTONIC));
+		if (!failed)
+			return true;
+		if (failed != -EEXIST && failed != -ENOENT)
+			break;
 	}
-	if (old.slot)
-		recorded_mappings_give_back(published->recorded, old.slot,
-					    clock_ns(CLOCK_MONOTONIC));
-	return true;
+	unpublish(published, pid);
+	return false;
 }
 
 void published_sweep_begin(struct published *published)

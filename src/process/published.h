@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The map from process numbers to their mappings (struct unwind_process) that the programs in the
- * kernel read. They write there, too: a fork copies the entry of the parent, an exec removes it.
+ * kernel read. They write there, too: a fork copies what is published
+ * of the parent, an exec removes it, and a walk in a new program records it (mapping_record.h).
  */
 #ifndef PROCESS_PUBLISHED_H
 #define PROCESS_PUBLISHED_H

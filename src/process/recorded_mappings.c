@@ -20,8 +20,13 @@ _Static_assert(RECORDED_SLOTS *RECORDED_WORDS <= UNWIND_CHUNK, "slots are put do
  * that maps the file. */
 #define WAITING_MAX 256
 
-/* How long the mapping of a request may not be in the process table yet. */
+/* Of one process. */
+#define WAITING_PROCESS_MAX 32
+
+/* How long the mapping of a request may not be in the process table yet, and how long a request
+ * waits for a table. */
 #define MAPPING_LATE_NS (NS_PER_S / 5)
+#define TABLE_LATE_NS   (20 * NS_PER_S)
 
 struct waiting_request {
 	struct mapping_request request;
@@ -160,14 +165,19 @@ static int take_request(void *context, void *data, size_t size)
 {
 	struct recorded_mappings *recorded = context;
 	const struct mapping_request *request = data;
+	size_t of_process = 0;
 
-	if (size < sizeof(*request) || !request->part.bytes)
+	if (size < sizeof(*request))
 		return 0;
-	for (size_t i = 0; i < recorded->waiting.count; i++)
-		if (!memcmp(&recorded->waiting.items[i].request.part, &request->part,
-			    sizeof(request->part)))
+	for (size_t i = 0; i < recorded->waiting.count; i++) {
+		const struct mapping_request *there = &recorded->waiting.items[i].request;
+
+		if (!memcmp(&there->part, &request->part, sizeof(request->part)))
 			return 0;
-	if (recorded->waiting.count < WAITING_MAX && array_reserve(&recorded->waiting, 1))
+		of_process += there->pid == request->pid;
+	}
+	if (recorded->waiting.count < WAITING_MAX && of_process < WAITING_PROCESS_MAX &&
+	    array_reserve(&recorded->waiting, 1))
 		array_push(&recorded->waiting, ((struct waiting_request){
 						       .request = *request,
 						       .since_ns = clock_ns(CLOCK_MONOTONIC),
@@ -182,7 +192,11 @@ static const struct profile_mapping *find_in_image(const struct process_image *i
 	const struct profile_mapping *mapping =
 		space ? address_space_at(space, request->start) : NULL;
 
-	return mapping && mapping->end - mapping->start == request->part.bytes ? mapping : NULL;
+	return mapping && mapping->end - mapping->start == request->part.bytes &&
+			       (request->part.is_vdso ||
+				mapping->file_offset == request->part.offset)
+		       ? mapping
+		       : NULL;
 }
 
 /* The process may have executed another program since. */
@@ -215,8 +229,8 @@ static bool identify(struct recorded_mappings *recorded, struct waiting_request 
 	if ((mapped_kind(mapping) == MAPPED_VDSO) != part->is_vdso)
 		return false;
 	if (part->is_vdso)
-		return mapped_file_identify(pid, mapping, &waiting->identity, &inode);
-	if (mapped_kind(mapping) != MAPPED_FILE || mapping->file_offset != part->offset)
+		return mapped_file_identify(pid, mapping, &waiting->identity);
+	if (mapped_kind(mapping) != MAPPED_FILE)
 		return false;
 	likeness = mapped_file_identify_inode(pid, mapping, &inode, &waiting->identity);
 	if (likeness == FILE_OTHER)
@@ -266,16 +280,25 @@ void recorded_mappings_learn(struct recorded_mappings *recorded,
 	table->known_offset = part.offset;
 }
 
+static bool is_of_inode(const struct cached_table *table, const struct file_part *part)
+{
+	return table->inode.number == part->inode && table->inode.device == part->device &&
+	       table->inode.changed_ns == part->changed_ns;
+}
+
 static enum answer give_table(struct recorded_mappings *recorded, struct waiting_request *waiting,
 			      const struct profile_mapping *mapping)
 {
 	struct cached_table *table = unwind_table_cache_find(
 		recorded->options.tables, waiting->request.pid, mapping, &waiting->identity);
+	const struct file_part *part = &waiting->request.part;
 	struct known_file known;
 
 	if (table && table->state == CACHED_TABLE_PENDING)
 		return ANSWER_LATER;
-	if (!table || !describe_file(table, mapping, &known) ||
+	/* The build-id of the mapping is only what its process claims. */
+	if (!table || (!part->is_vdso && !is_of_inode(table, part)) ||
+	    !describe_file(table, mapping, &known) ||
 	    !add_known(recorded, &waiting->request.part, &known, table))
 		return ANSWER_NONE;
 	return ANSWER_KNOWN;
@@ -285,13 +308,16 @@ static enum answer answer(struct recorded_mappings *recorded, struct waiting_req
 			  const struct process_table *processes, uint64_t now_ns)
 {
 	const struct profile_mapping *mapping = find_mapping(processes, &waiting->request);
+	enum answer given;
 
 	if (!mapping)
 		return now_ns - waiting->since_ns < MAPPING_LATE_NS ? ANSWER_LATER : ANSWER_NONE;
 	waiting->is_identified = waiting->is_identified || identify(recorded, waiting, mapping);
 	if (!waiting->is_identified)
 		return ANSWER_NONE;
-	return give_table(recorded, waiting, mapping);
+	given = give_table(recorded, waiting, mapping);
+	return given == ANSWER_LATER && now_ns - waiting->since_ns >= TABLE_LATE_NS ? ANSWER_NONE
+										    : given;
 }
 
 static void answer_requests(struct recorded_mappings *recorded,

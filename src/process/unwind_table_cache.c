@@ -378,6 +378,7 @@ static void take_file(struct unwind_table_cache *cache, struct cached_table *tab
 		      struct mapped_file *file)
 {
 	table->state = CACHED_TABLE_FAILED;
+	table->inode = file->inode;
 	switch (file->outcome) {
 	case TABLE_FAILED:
 		cache->use.failed++;

@@ -35,7 +35,7 @@ enum cached_table_state {
 struct cached_table {
 	TAILQ_ENTRY(cached_table) unused;
 	struct words identity;
-	struct file_inode inode;            /* of a file that it is of */
+	struct file_inode inode;            /* of the file that it was made from; 0: not known */
 	uint64_t known_offset, known_bytes; /* the part of it that was last made known
 					     * (process/recorded_mappings.h) */
 	enum cached_table_state state;

@@ -19,7 +19,7 @@
 /* While parts are made; and for so long after the last one was needed, for a program that does
  * something new needs more of them. */
 #define AWAITING_NS   (NS_PER_S / 1000)
-#define NEEDING_NS    (NS_PER_S / 200)
+#define NEEDING_NS    (NS_PER_S / 50)
 #define NEEDS_MORE_NS (NS_PER_S / 5)
 
 void unwinder_note_stack(struct unwinder *unwinder, uint32_t pid, uint64_t sp)

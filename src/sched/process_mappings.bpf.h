@@ -14,7 +14,8 @@
 
 #define VM_EXEC 4 /* include/linux/mm.h */
 
-/* Of a slot whose process is left to user space. */
+/* Of a slot in which not all mappings could be put. The generation of the entry is then how many
+ * files were known. */
 #define NO_EPOCH (~0u)
 
 struct mapping_recording recording;
@@ -325,7 +326,8 @@ static __always_inline bool fill_slot(struct scratch *scratch, struct unwind_pro
 	scan->lacks = false;
 	look_at_root(scan);
 	bpf_loop(SCAN_STEPS, scan_step, &context, 0);
-	if (!scan->has_ended || scan->lacks)
+	if (!scan->has_ended || scan->lacks ||
+	    bpf_map_lookup_elem(&unwind_processes, &tgid) != process)
 		return false;
 	asm volatile("" ::: "memory");
 	process->count = scan->count;
@@ -358,6 +360,7 @@ __noinline __u32 record_mappings(struct scratch *scratch, __u32 tgid)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct unwind_process *process = bpf_map_lookup_elem(&unwind_processes, &tgid);
 	struct mm_struct *mm = task->mm;
+	bool is_filled;
 	__u64 files;
 
 	if (!mm || !scratch || !has_maple_tree())
@@ -384,7 +387,11 @@ __noinline __u32 record_mappings(struct scratch *scratch, __u32 tgid)
 		RECORDED_GENERATION | (__sync_fetch_and_add(&recording.generation, 1) + 1);
 	files = recording_files();
 	asm volatile("" ::: "memory");
-	if (!fill_slot(scratch, process, tgid)) {
+	is_filled = fill_slot(scratch, process, tgid);
+	/* Its memory may have become another entry, if user space has published the process. */
+	if (bpf_map_lookup_elem(&unwind_processes, &tgid) != process)
+		return 0;
+	if (!is_filled) {
 		process->epoch = NO_EPOCH;
 		process->generation = files;
 	}
@@ -394,11 +401,16 @@ __noinline __u32 record_mappings(struct scratch *scratch, __u32 tgid)
 
 /* --- looking them up --- */
 
-/* Is what is recorded that of the program which runs now, with all that it has mapped? */
+/* Is what is recorded that of the program which runs now? */
+static __always_inline bool is_usable(const struct unwind_process *process, struct mm_struct *mm)
+{
+	return process->epoch == recording_epoch() && process->memory == (__u64)mm && mm;
+}
+
+/* And all that it has mapped? */
 static __always_inline bool is_recorded(const struct unwind_process *process, struct mm_struct *mm)
 {
-	return process->epoch == recording_epoch() && process->memory == (__u64)mm && mm &&
-	       mm->exec_vm == process->exec_pages;
+	return is_usable(process, mm) && mm->exec_vm == process->exec_pages;
 }
 
 /* The entry of the process, whose mappings are recorded if user space has not published them.
@@ -412,9 +424,14 @@ static __always_inline struct unwind_process *known_process(struct scratch *scra
 		return process;
 	if (process && process->slot && is_recorded(process, task->mm))
 		return process->count ? process : 0;
-	if (!config.records_mappings || !record_mappings(scratch, tgid))
+	if (!config.records_mappings)
 		return 0;
-	return bpf_map_lookup_elem(&unwind_processes, &tgid);
+	record_mappings(scratch, tgid);
+	process = bpf_map_lookup_elem(&unwind_processes, &tgid);
+	/* If it has several threads and has mapped more since, what is recorded stays. */
+	return process && process->count && (!process->slot || is_usable(process, task->mm))
+		       ? process
+		       : 0;
 }
 
 /* The mappings of the current process. Returns UNWIND_GOES_ON if they are complete, else why not.
@@ -451,6 +468,16 @@ static __always_inline __u32 find_mappings(struct scratch *scratch, struct task_
 
 /* --- forks and execs --- */
 
+/* The slot of a process that ended, and whose number another one gets. */
+static __always_inline void give_up_slot(__u32 tgid)
+{
+	struct unwind_process *process = bpf_map_lookup_elem(&unwind_processes, &tgid);
+	__u32 slot = process ? process->slot : 0;
+
+	if (slot)
+		bpf_map_push_elem(&mapping_slots, &slot, BPF_ANY);
+}
+
 /* A child has what its parent has mapped. What is recorded of the parent is its own. */
 static __always_inline void inherit_mappings(__u32 parent, __u32 child)
 {
@@ -460,20 +487,35 @@ static __always_inline void inherit_mappings(__u32 parent, __u32 child)
 		return;
 	process = bpf_map_lookup_elem(&unwind_processes, &parent);
 	if (process && !process->slot) {
+		give_up_slot(child);
 		copy = *process;
 		bpf_map_update_elem(&unwind_processes, &child, &copy, BPF_ANY);
+		return;
 	}
+	/* Of a process that had its number. A slot is used again by the first walk. */
+	process = bpf_map_lookup_elem(&unwind_processes, &child);
+	if (process && !process->slot)
+		bpf_map_delete_elem(&unwind_processes, &child);
 }
 
-static __always_inline void forget_mappings(__u32 tgid)
+/* At the end of an exec. What a walk has recorded of the new program stays. */
+static __always_inline void forget_mappings(struct task_struct *task, __u32 tgid)
 {
 	struct unwind_process *process;
 
 	if (!config.unwind)
 		return;
 	process = bpf_map_lookup_elem(&unwind_processes, &tgid);
-	if (process && !process->slot)
+	if (!process)
+		return;
+	if (!process->slot) {
 		bpf_map_delete_elem(&unwind_processes, &tgid);
+	} else if (process->memory != (__u64)task->mm) {
+		/* A later program may get the mm_struct of the one that is gone. */
+		process->count = 0;
+		process->memory = 0;
+		process->epoch = NO_EPOCH;
+	}
 }
 
 #endif

@@ -141,7 +141,7 @@ int on_exec(__u64 *ctx)
 	struct task_ctx *tctx = create_ctx(task);
 	struct profile_record *t;
 
-	forget_mappings(tgid_of(task));
+	forget_mappings(task, tgid_of(task));
 	if (!tctx)
 		lose_if_wanted(task, TARGET_UNKNOWN, true);
 	if (tctx && claim(tctx))

@@ -606,16 +606,24 @@ int profile_session_fd(const struct profile_session *session)
 #define TICK_NS         (NS_PER_S / 20)
 
 #define GATHER_LEAST_NS (NS_PER_S / 10000)
-#define GATHER_MOST_NS  (NS_PER_S / 200)
-#define TICK_SHARE      30 /* ticks take this part of a CPU */
+
+/* How long a tick waits for more to do: so many times as long as it takes, and at most so long.
+ * Where the kernel records what new programs have mapped, only files that are seen for the first
+ * time wait for it. */
+static const struct {
+	uint64_t times, most_ns;
+} gathering = { 30, NS_PER_S / 200 }, gathering_recorded = { 100, NS_PER_S / 50 };
 
 uint64_t profile_session_gather_ns(const struct profile_session *session)
 {
-	const uint64_t gather_ns = TICK_SHARE * session->tick_ns;
+	const bool is_recorded = session->program->rodata->config.records_mappings;
+	const uint64_t times = is_recorded ? gathering_recorded.times : gathering.times;
+	const uint64_t most_ns = is_recorded ? gathering_recorded.most_ns : gathering.most_ns;
+	const uint64_t gather_ns = times * session->tick_ns;
 
 	if (gather_ns < GATHER_LEAST_NS)
 		return GATHER_LEAST_NS;
-	return gather_ns < GATHER_MOST_NS ? gather_ns : GATHER_MOST_NS;
+	return gather_ns < most_ns ? gather_ns : most_ns;
 }
 
 uint64_t profile_session_next_tick(const struct profile_session *session, uint64_t now)

@@ -86,10 +86,9 @@ static const char *const programs[] = { "/bin/ls", "/bin/cp", "/bin/sed", "/bin/
 static struct cached_table *find_table(const struct caches *s, uint32_t pid,
 				       const struct profile_mapping *mapping)
 {
-	struct file_inode inode;
 	struct words identity;
 
-	return mapped_file_identify(pid, mapping, &identity, &inode)
+	return mapped_file_identify(pid, mapping, &identity)
 		       ? unwind_table_cache_find(s->tables, pid, mapping, &identity)
 		       : NULL;
 }

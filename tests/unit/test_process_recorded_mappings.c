@@ -139,14 +139,12 @@ static struct profile_mapping mapping_at(uint64_t address)
 
 static struct cached_table *table_of(const struct scene *s, const struct profile_mapping *mapping)
 {
-	struct file_inode inode;
 	struct words identity;
 	struct cached_table *table;
 
-	assert_true(mapped_file_identify((uint32_t)getpid(), mapping, &identity, &inode));
+	assert_true(mapped_file_identify((uint32_t)getpid(), mapping, &identity));
 	table = unwind_table_cache_find(s->tables, (uint32_t)getpid(), mapping, &identity);
 	assert_non_null(table);
-	table->inode = inode;
 	while (table->state == CACHED_TABLE_PENDING) {
 		unwind_table_cache_wait(s->tables, clock_ns(CLOCK_MONOTONIC) + NS_PER_S);
 		unwind_table_cache_collect(s->tables);
