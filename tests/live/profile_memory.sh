@@ -41,7 +41,7 @@ with_many() {
 keeps_its_limit() {
 	local limit=$((64 * 1024))
 
-	start "$programs/sleepers" 16000 || return 1
+	start "$programs/sleepers" 24000 || return 1
 	with_many || return 1
 	((taken > limit)) || { echo "$taken KiB without a limit: too little to need one"; return 1; }
 	loses_nothing || return 1
