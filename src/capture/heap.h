@@ -48,6 +48,8 @@ struct heap_image {
 	uint64_t executable_pages; /* of its mappings; 0: unknown */
 	uint64_t cgroup;
 	uint64_t program; /* equal numbers are of the same executable file */
+	uint64_t program_inode;
+	uint32_t program_device; /* of its file system, as in the kernel: major << 20 | minor */
 };
 
 struct heap_request {

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "capture/heap_ptrace.h"
@@ -183,12 +184,32 @@ static bool is_alike_without(const struct heap_walk *walk, const struct heap_gro
 	       map_find(&walk->alike_without, alike_of(group));
 }
 
+/*
+ * Is the program that was read the one that the iterator has seen? The child of a server may have
+ * run its own program since, by execve(2), without the server's libraries.
+ *
+ * On some file systems (overlayfs, btrfs) stat(2) gives another device than the superblock has, but
+ * both have major number 0; the number of the inode is the same.
+ */
+static bool is_program_of_image(const struct heap_group *group)
+{
+	const struct heap_image *image = &group->threads[0].image;
+	const dev_t device =
+		makedev(image->program_device >> 20, image->program_device & ((1u << 20) - 1));
+
+	return image->program_inode == group->program.st_ino &&
+	       (device == group->program.st_dev ||
+		(!major(device) && !major(group->program.st_dev))) &&
+	       is_same_program(group);
+}
+
 /* If a file could not be read, nothing is remembered: it may use jemalloc, so the other processes
  * are searched, too. */
 static struct error *remember_alike(struct heap_walk *walk, const struct heap_group *group,
 				    uint64_t refused_before)
 {
-	if (!group->threads[0].image.executable_pages || walk->files.refused != refused_before)
+	if (!group->threads[0].image.executable_pages || walk->files.refused != refused_before ||
+	    !is_program_of_image(group))
 		return NULL;
 	return map_add(&walk->alike_without, alike_of(group), NULL) ? NULL : &error_no_memory;
 }

@@ -183,6 +183,7 @@ static __always_inline void take_memory(struct task_struct *task, struct iterato
 {
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
 	int is_known = is_shared(r, batch) && batch->last_mm == (__u64)mm;
+	struct inode *program;
 
 	batch->last_mm = (__u64)mm;
 	r->has_mm = mm && !(r->kernel_flags & PF_KTHREAD);
@@ -195,6 +196,8 @@ static __always_inline void take_memory(struct task_struct *task, struct iterato
 		r->exec_vm = before->exec_vm;
 		r->rss = before->rss;
 		r->program = before->program;
+		r->program_inode = before->program_inode;
+		r->program_device = before->program_device;
 		return;
 	}
 	r->hiwater_rss = BPF_CORE_READ(mm, hiwater_rss);
@@ -202,7 +205,10 @@ static __always_inline void take_memory(struct task_struct *task, struct iterato
 	r->total_vm = BPF_CORE_READ(mm, total_vm);
 	r->exec_vm = BPF_CORE_READ(mm, exec_vm);
 	r->rss = resident_pages(mm);
-	r->program = (__u64)BPF_CORE_READ(mm, exe_file, f_inode);
+	program = BPF_CORE_READ(mm, exe_file, f_inode);
+	r->program = (__u64)program;
+	r->program_inode = BPF_CORE_READ(program, i_ino);
+	r->program_device = BPF_CORE_READ(program, i_sb, s_dev);
 }
 
 static __always_inline void fill_cgroup(struct task_struct *task, struct iterator_record *r,

@@ -102,8 +102,10 @@ struct iterator_record {
 	__u64 cpus;           /* it may run on, the first 64 */
 	__u64 hiwater_rss, rss, hiwater_vm, total_vm, exec_vm; /* pages */
 	__u64 program; /* the same number: the same executable file, while both processes live */
-	__u64 now;     /* when it was read */
-	__u64 queued_asleep; /* it sleeps, and the kernel has it waiting for a CPU since then */
+	__u64 program_inode;  /* of that file */
+	__u32 program_device; /* the file system's, as in the kernel: major << 20 | minor */
+	__u64 now;            /* when it was read */
+	__u64 queued_asleep;  /* it sleeps, and the kernel has it waiting for a CPU since then */
 	__u64 queued_since, blkio_since, wait_since, sleep_since, block_since;
 	char name[TASK_NAME_MAX];
 	__u64 counters[TASK_COUNTER_COUNT];

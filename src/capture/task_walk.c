@@ -199,6 +199,8 @@ static struct error *keep_leader(struct capture *c, const struct iterator_record
 		.executable_pages = r->has_mm ? r->exec_vm : 0,
 		.cgroup = r->cgroup,
 		.program = r->has_mm ? r->program : 0,
+		.program_inode = r->has_mm ? r->program_inode : 0,
+		.program_device = r->has_mm ? r->program_device : 0,
 	};
 	const struct leader leader = {
 		.thread = thread,

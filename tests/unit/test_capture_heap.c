@@ -8,12 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 
 #include "base/file.h"
 #include "capture/heap_process.h"
 #include "capture/heap_ptrace.h"
+#include "capture/heap_walk.h"
 #include "unit/fake_elf.h"
 
 /* --- what was read --- */
@@ -271,6 +273,55 @@ TEST(a_word_at_no_address_is_not_read)
 	}
 }
 
+/* --- processes that are alike --- */
+
+#define LEADER 7
+
+/* Is a verdict remembered for the image of this process, which runs `process->program`? */
+static bool is_remembered(const struct library_process *process, uint64_t inode, dev_t device)
+{
+	struct heap_walk walk = { .proc = process->dir };
+	struct heap_thread leader = { .tid = LEADER,
+				      .tgid = LEADER,
+				      .image = {
+					      .has_memory = true,
+					      .executable_pages = 100,
+					      .program = 1,
+					      .program_inode = inode,
+					      .program_device = major(device) << 20 | minor(device),
+				      } };
+	struct heap_tally tally = { 0 };
+	bool remembered;
+
+	heap_walk_begin(&walk);
+	expect_ok(heap_walk_process(&walk, &leader, 1, &tally));
+	assert_int_equal(tally.failures[PROBE_NOT_FOUND], 1);
+	remembered = walk.alike_without.count > 0;
+	heap_walk_deinit(&walk);
+	return remembered;
+}
+
+/* Between walk and reading a process may have run another program: the verdict is not that of the
+ * image. */
+TEST(a_verdict_is_of_the_program_that_was_walked)
+{
+	struct library_process process;
+	uint64_t inode;
+	dev_t device;
+
+	library_process_init(&process, 0);
+	assert_int_equal(symlink(".", scratch_path(&process.scratch, "7")), 0);
+	inode = process.program.st_ino;
+	device = process.program.st_dev;
+	assert_true(is_remembered(&process, inode, device));
+	assert_false(is_remembered(&process, process.library.st_ino, device));
+	assert_false(is_remembered(&process, inode, makedev(major(device) + 1, minor(device))));
+	/* Without a block device, the numbers of devices differ for one file. */
+	assert_int_equal(is_remembered(&process, inode, makedev(0, minor(device) + 1)),
+			 !major(device));
+	library_process_deinit(&process);
+}
+
 /* --- tracing --- */
 
 static pid_t start_child(void)
@@ -421,6 +472,7 @@ UNIT_TESTS(cmocka_unit_test(a_counter_stays_below_its_next_event),
 	   cmocka_unit_test(implausible_counters_are_refused),
 	   cmocka_unit_test(a_slot_of_a_library_gives_the_location),
 	   cmocka_unit_test(a_word_at_no_address_is_not_read),
+	   cmocka_unit_test(a_verdict_is_of_the_program_that_was_walked),
 	   cmocka_unit_test(a_thread_pointer_is_read_and_the_thread_goes_on),
 	   cmocka_unit_test(a_thread_of_another_process_is_not_read),
 	   cmocka_unit_test(a_process_without_jemalloc_is_no_failure),
