@@ -16,7 +16,7 @@
 
 struct memory_limit {
 	uint64_t bytes;   /* 0: there is none */
-	uint64_t beside;  /* memory that counts and is not resident in this process, or will be */
+	uint64_t beside;  /* memory that counts but is not resident here, now or not yet */
 	uint64_t refused; /* requests that were not allowed in full */
 };
 

@@ -45,9 +45,9 @@ struct error *zstream_finish(struct zstream_writer *writer) MUST_CHECK;
 struct error *zstream_write_frame(void *context, const void *bytes, size_t length) MUST_CHECK;
 
 /*
- * The same for bytes of which is known where they repeat what stands before: nothing is searched,
- * which is most of the work. A repeat says that `length` bytes from `at` on are the same as those
- * `distance` bytes before. They are ascending, do not overlap, and what is between them is new.
+ * The same, for bytes whose repetitions are known: nothing is searched, which is most of the work.
+ * A repeat says that `length` bytes from `at` on are the same as those `distance` bytes before.
+ * Repeats are ascending and do not overlap; what is between them is new.
  */
 struct zstream_repeat {
 	uint32_t at, length; /* at least ZSTREAM_REPEAT_MIN */

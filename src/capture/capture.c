@@ -185,7 +185,7 @@ static void make_memory(struct capture *c)
 	while (s->threads.made < expected && sem_trywait(&capturer->opened))
 		if (!snapshot_expect_threads(s))
 			return;
-	/* That took what finish_opening() would wait for. */
+	/* This took the post that finish_opening() would wait for. */
 	if (s->threads.made < expected)
 		capturer->is_opening = false;
 }

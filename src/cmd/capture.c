@@ -186,8 +186,8 @@ static struct error *open_profile(const struct capture_arguments *arguments,
 	return profile_beside_open(target->pids.items, target->pids.count, target->cgroup, ret);
 }
 
-/* Reading of processes comes after all loading of programs, except for a program that is loaded by
- * a thread which does nothing else. */
+/* Processes are read only after all programs are loaded, except the one that a thread of its own
+ * loads. */
 static struct error *take_once(const struct capture_arguments *arguments,
 			       const struct capture_options *options,
 			       struct profile_beside **ret_profile, struct ctprof_snapshot **ret)

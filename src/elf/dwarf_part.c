@@ -32,8 +32,9 @@ struct units {
 struct unit_search {
 	const uint64_t *addresses; /* sorted */
 	size_t count;
-	uint32_t *next; /* of each address: itself, or a later one where it was found; see
-			   find_missing() */
+	/* For each address: the index itself while the address is missing; once found, a later
+	 * index (find_missing()). */
+	uint32_t *next;
 	size_t found;
 	struct units *units;
 };
@@ -61,7 +62,7 @@ static size_t first_from(const struct unit_search *search, uint64_t start)
 	return low;
 }
 
-/* The first from there on that was not found yet, however many ranges have the others. */
+/* The first address from there on that was not found yet; skips found ones at once. */
 static size_t find_missing(uint32_t *next, size_t from)
 {
 	while (next[from] != from)
@@ -73,7 +74,7 @@ static bool add_unit_range(struct unit_search *search, uint64_t unit, uint64_t s
 {
 	struct units *units = search->units;
 
-	/* The byte after an address is looked up too, if nothing has that address. */
+	/* A look-up may use the byte after an address instead, so ranges that begin there count. */
 	const size_t touched = first_from(search, start ? start - 1 : 0);
 
 	if (touched == search->count || search->addresses[touched] >= end)
@@ -161,7 +162,7 @@ static bool is_without_unit(const struct elf *elf, uint64_t address)
 	return false;
 }
 
-/* False: some address is in no unit that is known, or they all are without one. */
+/* False: an address belongs to no known unit, or none of them has a unit at all. */
 static bool find_units(const struct elf *elf, const struct dwarf_addresses *addresses,
 		       struct units *units)
 {
@@ -262,8 +263,8 @@ static bool measure_table(struct dwarf_section *abbrev, uint64_t offset, struct 
 	return true;
 }
 
-/* How many bytes the value of a form has (DWARF 5, 7.5.6), or one of the four below. Those of
- * entries of units are here. */
+/* How many bytes the value of a form has (DWARF 5, 7.5.6), or one of the four constants below; only
+ * forms that entries of units use. */
 enum { IN_OFFSET_SIZE = 0x80, IN_LEB128, IN_STRING, IN_NOTHING };
 
 static const uint8_t form_sizes[] = {

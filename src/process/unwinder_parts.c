@@ -16,8 +16,8 @@
 /* Stacks that wait to be read. */
 #define STACKS_MAX 1024
 
-/* While parts are made; and for so long after the last one was needed, for a program that does
- * something new needs more of them. */
+/* How often to look: while parts are made, and for a while after the last one was needed, since a
+ * program that does something new needs more of them. */
 #define AWAITING_NS   (NS_PER_S / 1000)
 #define NEEDING_NS    (NS_PER_S / 50)
 #define NEEDS_MORE_NS (NS_PER_S / 5)

@@ -9,7 +9,8 @@
 #include "os/tasks.h"
 
 /* A record is used again only once it was read, and user space, which makes room, may not run for a
- * twentieth of a second: so many tasks may begin meanwhile, on each CPU and at least. */
+ * twentieth of a second. Room for the tasks that may begin in that time, for each CPU, and at
+ * least. */
 #define FREE_OF_CPU 1024
 #define FREE_LEAST  4096
 

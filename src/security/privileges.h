@@ -19,8 +19,8 @@
  *	privileges_keep(...)    what is still needed to read, name and write
  *	                        start threads, read processes
  *
- * Capabilities belong to threads, so both calls come before the first thread is started; but for a
- * thread that only loads programs and then ends, which keeps what it had at its start (capture).
+ * Capabilities belong to threads, so both calls come before the first thread is started. One
+ * exception: a thread of capture only loads programs and then ends, with what it had at its start.
  * Threads that parse files of strangers keep less still: see security/parser_sandbox.h.
  *
  * Privileges from exec

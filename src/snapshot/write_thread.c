@@ -224,8 +224,8 @@ static inline char *put(char *at, const char *from, size_t length)
 	return at + length;
 }
 
-/* A repeat right behind another one that is as far from its origin is a part of that. Without
- * memory the text counts as new. */
+/* A repeat that directly follows another one with the same distance extends it. Without memory the
+ * text counts as new. */
 static void note_repeat(struct thread_repeats *repeats, size_t at, size_t length, size_t distance)
 {
 	struct zstream_repeat *before = repeats->count ? &repeats->items[repeats->count - 1] : NULL;
@@ -599,7 +599,7 @@ static void replace_smaps(struct copying *c, const struct counts *smaps, size_t 
 	replaced(c, length);
 }
 
-/* They stand there twice, the second time under another name. */
+/* The object is written twice, under two keys. */
 static void copy_smaps(struct copying *c)
 {
 	const struct counts *smaps = c->thread->smaps_rollup_kib,

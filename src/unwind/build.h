@@ -25,13 +25,12 @@
 #include "elf/elf.h"
 #include "unwind/pool.h"
 
-/* instead of blocks: no descriptions; follow frame pointers everywhere */
 /* Words of a table, after which no block is begun: 128 MiB. The largest that was seen has a tenth.
  */
 #define UNWIND_TABLE_WORDS_MAX ((size_t)1 << 25)
 
 #define UNWIND_NO_BLOCK        UINT32_MAX
-#define UNWIND_POINTER_BLOCK   (UINT32_MAX - 1)
+#define UNWIND_POINTER_BLOCK   (UINT32_MAX - 1) /* no descriptions: follow frame pointers */
 #define UNWIND_UNMADE_BLOCK    (UINT32_MAX - 2) /* made when it is needed */
 
 struct unwind_table {
@@ -56,7 +55,7 @@ struct unwind_table {
  * have UNWIND_NUMBER_POINTER in a file with Go's tables of functions (.gopclntab), for Go keeps
  * frame pointers, and where they are large and their code looks as if it did; and
  * UNWIND_NUMBER_STOP from where the file begins to run on. Fails for want of memory, and on
- * machines that unsupported.
+ * machines that are not supported.
  */
 struct error *unwind_build(const struct elf *elf, struct unwind_table *ret) MUST_CHECK;
 
