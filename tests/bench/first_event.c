@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Starts a tool and waits until its BPF program sees the first event: `first_event NAME SIDE
- * COMMAND...` prints "NAME SIDE WALL CPU", seconds from the fork to the first run of a program at
- * context switches that the tool has loaded, and the CPU time of its process by then. The tool is
- * then ended.
+ * Measures how long a tool takes from its start to the first event that its BPF program sees:
  *
- * That a program runs is known by the kernel's count of runs, which is on meanwhile, and is read
- * every millisecond.
+ *	first_event NAME SIDE COMMAND...
+ *
+ * starts the command, waits until a program that it has loaded at context switches runs for the
+ * first time, prints "NAME SIDE WALL CPU", and ends the command. WALL are the seconds since the
+ * fork, CPU is the CPU time of the command's process until then.
+ *
+ * The kernel counts the runs of programs while its statistics are on; they are switched on here,
+ * and the counts are read every millisecond.
  */
 #include <bpf/bpf.h>
 #include <fcntl.h>

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kstats_cost ROUNDS [THREADS]...: what a record costs with libkstats, and by other means, with so
- * many threads (1, 2, 4 and 8). A line for each round:
+ * Measures what a record costs with libkstats and by other means (the sides):
+ *
+ *	kstats_cost ROUNDS [THREADS]...
+ *
+ * runs the sides in turns with each number of threads (default: 1, 2, 4 and 8), and prints in each
+ * round:
  *
  *	kstats:hot:THREADS SIDE NANOSECONDS
  *	kstats:cold:THREADS SIDE NANOSECONDS
  *
- * Hot: many records one after the other, of values of all lengths; CPU time of a thread, by its
- * records. Cold: before each record every page of the program, code as well as data, is flushed
- * from all caches; the time of one record, the median of many. Sides go by turns.
+ * Hot: records of values of all lengths, one after the other; the CPU time of a thread divided by
+ * the number of its records. Cold: every page of the program, code as well as data, is flushed from
+ * all caches before each record; the median of the times of many records.
  */
 #include <err.h>
 #include <errno.h>

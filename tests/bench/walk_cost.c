@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * walk_cost PROGRAM ROUNDS PID...: what a walk of the stacks of these processes costs, by the
- * kernel's own count (kernel.bpf_stats_enabled must be on), for ways by turns: "walk PROGRAM.WAY
- * NS". "by_kernel" is of frame pointers, and all others of the same processes by their tables.
+ * Measures what the walk of a user stack costs:
+ *
+ *	walk_cost PROGRAM ROUNDS PID...
+ *
+ * walks the stacks of these processes at context switches, in each way of `ways` in turns, and
+ * prints for each "walk PROGRAM.WAY NS": the nanoseconds of one run of the BPF program, from the
+ * kernel's run-time statistics (kernel.bpf_stats_enabled must be on). "nothing" is the
+ * cost without a walk, "by_kernel" follows frame pointers, and the others use the unwind tables of
+ * the processes.
  */
 #include "process/unwinder.h"
 
