@@ -168,7 +168,7 @@ static struct file_part part_of(const struct cached_table *table,
 TEST(a_known_file_is_where_the_linker_says)
 {
 	void *function = dlsym(RTLD_DEFAULT, "printf");
-	const struct profile_mapping mapping = mapping_at((uintptr_t)function);
+	struct profile_mapping mapping;
 	struct cached_table *table;
 	struct known_file known;
 	struct file_part part;
@@ -177,6 +177,7 @@ TEST(a_known_file_is_where_the_linker_says)
 	Dl_info info;
 
 	open_scene(&s);
+	mapping = mapping_at((uintptr_t)function);
 	table = table_of(&s, &mapping);
 	part = part_of(table, &mapping);
 	assert_int_not_equal(bpf_map_lookup_elem(s.options.files, &part, &known), 0);
