@@ -105,12 +105,17 @@ static void put_tables(struct profile_session *session, struct profile_losses *l
 	losses->mappings_lost = use.too_many - reported.too_many;
 }
 
-/* Walks that were done again count as the later ones ended. */
-static void put_deferred(const struct profile_session *session, struct profile_counts *counts)
+/* Walks that were done again count as the later ones ended. If an earlier reading has reported them
+ * as incomplete, as many of the next ones are not reported as that. */
+static void put_deferred(const struct profile_session *session, const struct profile_counts *before,
+			 struct profile_counts *counts)
 {
 	const struct deferred_stacks *deferred = &session->deferred_stacks;
+	__u64 *incomplete = &counts->stops[UNWIND_NO_TABLE];
 
-	counts->stops[UNWIND_NO_TABLE] -= deferred->done;
+	*incomplete = reading_less(*incomplete, deferred->done);
+	if (*incomplete < before->stops[UNWIND_NO_TABLE])
+		*incomplete = before->stops[UNWIND_NO_TABLE];
 	for (size_t stop = 0; stop < UNWIND_STOPS; stop++)
 		counts->stops[stop] += deferred->ends[stop];
 }
@@ -127,7 +132,7 @@ static struct error *put_losses(struct profile_reading *r)
 
 	if (err)
 		return err;
-	put_deferred(session, &now);
+	put_deferred(session, &before, &now);
 	session->counts = now;
 	/* A wait in progress that lost its stack counts when it ends, or in the last reading. */
 	if (session->stopped) {
