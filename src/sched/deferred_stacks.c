@@ -38,6 +38,18 @@ static bool goes_on(const struct deferred_stack *stack)
 	return stack->count > array_length(stack->words) - DEFERRED_PAGE / sizeof(*stack->words);
 }
 
+/* Of one process, whose part of a table may never come. */
+#define OF_PROCESS_MAX (DEFERRED_MAX / 4)
+
+static size_t count_of_process(const struct deferred_stacks *stacks, uint32_t pid)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < stacks->pending.count; i++)
+		count += stacks->pending.items[i].stack->pid == pid;
+	return count;
+}
+
 static int take_stack(void *context, void *data, size_t size)
 {
 	struct deferred_stacks *stacks = context;
@@ -58,7 +70,8 @@ static int take_stack(void *context, void *data, size_t size)
 	if (!pending.stack)
 		return 0;
 	memcpy(pending.stack, stack, size_of(stack));
-	if (!array_push(&stacks->pending, pending))
+	if (count_of_process(stacks, stack->pid) >= OF_PROCESS_MAX ||
+	    !array_push(&stacks->pending, pending))
 		free(pending.stack);
 	return 0;
 }

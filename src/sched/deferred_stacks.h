@@ -10,8 +10,8 @@
  * the stack is read as it is now: a thread that has returned from there since has overwritten the
  * end of the copy, which is compared.
  *
- * Copies are bounded in number and kept for a short time: what a table comes too late for stays
- * incomplete.
+ * Copies are bounded in number, also those of one process, and kept for a short time: what a table
+ * comes too late for stays incomplete.
  */
 #ifndef SCHED_DEFERRED_STACKS_H
 #define SCHED_DEFERRED_STACKS_H
