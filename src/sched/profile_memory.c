@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sched/profile_memory.h"
 
+#include <inttypes.h>
+
 /* The length of a usual stack, to estimate how many fit. */
 #define WORDS_A_STACK 24
 
@@ -45,6 +47,23 @@ static void begin_pool(struct profile_chunks *chunks, unsigned pool)
 	};
 }
 
+/* A pool without a chunk is never left, and all its stacks would be lost. */
+static struct error *add_first_stacks(struct profile_chunks *chunks, uint64_t count,
+				      const struct memory_limit *limit)
+{
+	struct error *err = add_stacks(chunks, 0, (uint32_t)count);
+
+	if (err || !limit || !limit->bytes)
+		return err;
+	/* An epoch must find room when there is none left. */
+	err = add_stacks(chunks, 1, 1);
+	if (!err && !(chunks->stacks[0].mapped.count && chunks->stacks[1].mapped.count))
+		err = error_create("the limit of --memory, %" PRIu64
+				   " MiB, leaves no room for stacks",
+				   limit->bytes >> 20);
+	return err;
+}
+
 struct error *profile_chunks_init(struct profile_chunks *chunks, struct profile_state *state,
 				  struct track_state *track, int records_map, int stack_map,
 				  size_t stacks, size_t bytes, struct memory_limit *limit)
@@ -70,10 +89,7 @@ struct error *profile_chunks_init(struct profile_chunks *chunks, struct profile_
 	}
 	first = chunks_for(stacks < chunks->most_words / WORDS_A_STACK ? stacks * WORDS_A_STACK
 								       : chunks->most_words);
-	err = add_stacks(chunks, 0, (uint32_t)(first ? first : 1));
-	/* An epoch must find room when there is none left. */
-	if (!err && limit && limit->bytes)
-		err = add_stacks(chunks, 1, 1);
+	err = add_first_stacks(chunks, first ? first : 1, limit);
 	return err ? err
 		   : tracker_init(&chunks->tracker, track, records_map,
 				  sizeof(struct profile_record), most, limit);

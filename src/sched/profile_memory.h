@@ -21,7 +21,7 @@ struct profile_chunks {
 };
 
 /* Room for so many stacks of usual depth at the start, and for `bytes` at most, as far as `limit`
- * allows it, which is borrowed. */
+ * allows it, which is borrowed. Fails if it allows no stacks. */
 struct error *profile_chunks_init(struct profile_chunks *chunks, struct profile_state *state,
 				  struct track_state *track, int records_map, int stack_map,
 				  size_t stacks, size_t bytes,
