@@ -70,6 +70,8 @@ static struct words by_build_id(const struct profile_mapping *mapping, enum iden
 }
 _Static_assert(BUILD_ID_MAX == 20, "what is left of three words says how it is told");
 
+#define CLAIMED_BYTES (BUILD_ID_MAX - sizeof(uint32_t))
+
 /* The user takes the place of the last bytes of the build-id: only files of the same user can be
  * taken for each other. */
 static struct words by_claim(const struct profile_mapping *mapping, uint32_t user)
@@ -233,6 +235,19 @@ static bool is_file_unchanged(int fd, const struct words *identity)
 	return inode.number && memcmp(&now, identity, sizeof(now)) == 0;
 }
 
+/* Has the file the build-id that identified it? The other bytes of a claimed one are the user. */
+static bool has_identity(const struct elf *elf, const struct words *identity)
+{
+	const size_t compared = is_by(identity, BY_CLAIM) ? CLAIMED_BYTES : BUILD_ID_MAX;
+	const struct text id = elf_build_id(elf);
+	uint8_t bytes[BUILD_ID_MAX] = { 0 };
+
+	if (!id.length)
+		return false;
+	memcpy(bytes, id.bytes, id.length < BUILD_ID_MAX ? id.length : BUILD_ID_MAX);
+	return memcmp(bytes, identity, compared) == 0;
+}
+
 /* A file that no path leads to, as of memfd_create(2). */
 static int open_link(uint32_t pid, const struct profile_mapping *mapping)
 {
@@ -266,6 +281,15 @@ static int open_file(uint32_t pid, const struct profile_mapping *mapping,
 }
 
 /* --- reading it --- */
+
+static bool open_image(int fd, struct image *ret)
+{
+	if (image_open(fd, ret))
+		return false;
+	if (ret->room > COPY_MAX)
+		ret->room = COPY_MAX;
+	return true;
+}
 
 /* Is this a debug file, without the contents of sections? */
 static bool is_hollow(const struct elf *elf)
@@ -391,10 +415,8 @@ void mapped_file_make(uint32_t pid, const struct profile_mapping *mapping,
 	/* The process may have another file there since it was asked which one it is. */
 	if (is_by(identity, BY_BUILD_ID) && !is_trusted)
 		return;
-	if (is_vdso ? !open_vdso(mapping, &image) : fd < 0 || image_open(fd, &image))
+	if (is_vdso ? !open_vdso(mapping, &image) : fd < 0 || !open_image(fd, &image))
 		return;
-	if (image.room > COPY_MAX)
-		image.room = COPY_MAX;
 	/* The cache, which later runs read, knows files by their build-ids alone. */
 	ret->outcome = read_image(&image, mapping, identity, is_vdso ? TABLE_MAY_BE_WHOLE : may,
 				  is_trusted ? cache : NULL, ret);
@@ -430,9 +452,9 @@ void mapped_file_make_parts(int fd, const struct words *identity, uint64_t base,
 	struct image image;
 	struct elf elf;
 
-	if (image_open(fd, &image))
+	if (!open_image(fd, &image))
 		return;
-	if (elf_open(&image, &elf))
+	if (elf_open(&image, &elf) && (is_by_change(identity) || has_identity(&elf, identity)))
 		make_parts(&elf, base, parts, count);
 	elf_close(&elf);
 	image_close(&image);
