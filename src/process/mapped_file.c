@@ -446,21 +446,55 @@ static void make_parts(const struct elf *elf, uint64_t base, struct table_part *
 	}
 }
 
-void mapped_file_make_parts(int fd, const struct words *identity, uint64_t base,
-			    struct table_part *parts, size_t count)
+/* What is read of the file: the table of starts, symbols, which are also sorted, and code with its
+ * descriptions. */
+static uint64_t bytes_of_parts(const struct elf *elf, const struct table_part *parts, size_t count)
 {
+	const Elf64_Shdr *starts = elf_section_header(elf, ".eh_frame_hdr");
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < elf->section_count; i++) {
+		const Elf64_Shdr *section = &elf->sections[i];
+		const bool is_symbols =
+			section->sh_type == SHT_SYMTAB || section->sh_type == SHT_DYNSYM;
+
+		if (section->sh_size <= elf->image->size && (is_symbols || section == starts))
+			bytes += is_symbols ? section->sh_size / 2 * 3 : section->sh_size;
+	}
+	for (size_t i = 0; i < count; i++)
+		bytes += (uint64_t)parts[i].count << UNWIND_BLOCK_BITS;
+	return bytes;
+}
+
+static enum table_outcome read_parts(const struct elf *elf, uint64_t base,
+				     struct memory_limit *limit, unsigned at_once,
+				     struct table_part *parts, size_t count)
+{
+	if (memory_limit_allow(limit, at_once, bytes_of_parts(elf, parts, count)) < at_once)
+		return TABLE_NO_ROOM;
+	make_parts(elf, base, parts, count);
+	return TABLE_MADE;
+}
+
+enum table_outcome mapped_file_make_parts(int fd, const struct words *identity, uint64_t base,
+					  struct memory_limit *limit, unsigned at_once,
+					  struct table_part *parts, size_t count)
+{
+	enum table_outcome outcome = TABLE_FAILED;
 	struct image image;
 	struct elf elf;
 
 	if (!open_image(fd, &image))
-		return;
+		return TABLE_FAILED;
 	if (elf_open(&image, &elf) && (is_by_change(identity) || has_identity(&elf, identity)))
-		make_parts(&elf, base, parts, count);
+		outcome = read_parts(&elf, base, limit, at_once, parts, count);
 	elf_close(&elf);
 	image_close(&image);
-	for (size_t i = 0; is_by_change(identity) && !is_file_unchanged(fd, identity) && i < count;
-	     i++)
+	if (!is_by_change(identity) || is_file_unchanged(fd, identity))
+		return outcome;
+	for (size_t i = 0; i < count; i++)
 		parts[i].is_made = false;
+	return TABLE_FAILED;
 }
 
 void mapped_file_deinit(struct mapped_file *file)

@@ -6,6 +6,7 @@
 #define PROCESS_MAPPED_FILE_H
 
 #include "base/array.h"
+#include "base/memory_limit.h"
 #include "base/word_map.h"
 #include "profile/profile.h"
 #include "unwind/cache.h"
@@ -105,9 +106,11 @@ struct table_part {
 };
 
 /* Make parts of the table of an outlined file, whose first block begins at `base`. Those of a file
- * that has changed since are not made. As before, it may take long. */
-void mapped_file_make_parts(int fd, const struct words *identity, uint64_t base,
-			    struct table_part *parts, size_t count);
+ * that has changed since are not made (TABLE_FAILED), and none if `limit` (NULL: none) refuses the
+ * memory of `at_once` calls like this one (TABLE_NO_ROOM). As before, it may take long. */
+enum table_outcome mapped_file_make_parts(int fd, const struct words *identity, uint64_t base,
+					  struct memory_limit *limit, unsigned at_once,
+					  struct table_part *parts, size_t count);
 void mapped_file_deinit(struct mapped_file *file);
 
 #endif

@@ -235,8 +235,9 @@ static void do_job(const struct table_builders *builders, struct build_job *job)
 	struct built_table *made = &job->made;
 
 	if (job->fd >= 0)
-		mapped_file_make_parts(job->fd, &job->identity, job->base, made->parts.items,
-				       made->parts.count);
+		made->file.outcome = mapped_file_make_parts(job->fd, &job->identity, job->base,
+							    builders->limit, builders->most,
+							    made->parts.items, made->parts.count);
 	else
 		mapped_file_make(
 			job->pid, &job->mapping, &job->identity,

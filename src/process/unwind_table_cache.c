@@ -429,6 +429,8 @@ static bool keep_part(struct unwind_table_cache *cache, struct cached_table *tab
 static void take_parts(struct unwind_table_cache *cache, struct cached_table *table,
 		       const struct built_table *built)
 {
+	if (built->file.outcome == TABLE_NO_ROOM)
+		note_no_room(cache, table);
 	for (size_t i = 0; i < built->parts.count; i++) {
 		const struct table_part *part = &built->parts.items[i];
 

@@ -48,13 +48,21 @@ static void close_outlined(struct outlined *file)
 	close(file->fd);
 }
 
-static bool has_part(const struct outlined *file, const struct words *identity)
+static enum table_outcome make_part(const struct outlined *file, const struct words *identity,
+				    struct memory_limit *limit)
 {
 	struct table_part part = { .count = 1 };
+	const enum table_outcome outcome =
+		mapped_file_make_parts(file->fd, identity, file->outline.base, limit, 2, &part, 1);
 
-	mapped_file_make_parts(file->fd, identity, file->outline.base, &part, 1);
+	assert_int_equal(part.is_made, outcome == TABLE_MADE);
 	unwind_table_deinit(&part.table);
-	return part.is_made;
+	return outcome;
+}
+
+static bool has_part(const struct outlined *file, const struct words *identity)
+{
+	return make_part(file, identity, NULL) == TABLE_MADE;
 }
 
 TEST(parts_of_a_file_with_another_build_id)
@@ -75,4 +83,20 @@ TEST(parts_of_a_file_with_another_build_id)
 	close_outlined(&file);
 }
 
-UNIT_TESTS(cmocka_unit_test(parts_of_a_file_with_another_build_id))
+TEST(parts_without_room_for_them)
+{
+	struct memory_limit limit = { .bytes = 64 << 20, .beside = 64 << 20 };
+	struct outlined file;
+	struct words identity;
+
+	open_outlined(&file);
+	assert_true(mapped_file_by_build_id(&file.mapping, &identity));
+	assert_int_equal(make_part(&file, &identity, &limit), TABLE_NO_ROOM);
+	assert_int_equal(limit.refused, 1);
+	limit = (struct memory_limit){ .bytes = (uint64_t)1 << 40 };
+	assert_int_equal(make_part(&file, &identity, &limit), TABLE_MADE);
+	close_outlined(&file);
+}
+
+UNIT_TESTS(cmocka_unit_test(parts_of_a_file_with_another_build_id),
+	   cmocka_unit_test(parts_without_room_for_them))
