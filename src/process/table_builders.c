@@ -32,6 +32,7 @@ struct build_job {
 	struct name *path; /* of the mapping */
 	bool may_outline;
 	int fd;        /* of the file, of whose table `made.parts` are wanted; -1: all of it is */
+	bool is_close; /* nothing is, only that `fd` is closed */
 	uint64_t base; /* address of that table */
 	struct built_table made;
 };
@@ -89,7 +90,8 @@ static struct name *duplicate_name(const struct name *name)
 	return copy ? memcpy(copy, name, size) : NULL;
 }
 
-static struct build_job *create_job(uint32_t pid, const struct words *identity, void *owner)
+static struct build_job *create_job(uint32_t pid, uint32_t user, const struct words *identity,
+				    void *owner)
 {
 	struct build_job *job = calloc(1, sizeof(*job));
 
@@ -97,7 +99,7 @@ static struct build_job *create_job(uint32_t pid, const struct words *identity, 
 		return NULL;
 	*job = (struct build_job){
 		.pid = pid,
-		.user = process_user(pid),
+		.user = user,
 		.identity = *identity,
 		.fd = -1,
 		.made = { .owner = owner, .file.fd = -1 },
@@ -108,7 +110,7 @@ static struct build_job *create_job(uint32_t pid, const struct words *identity, 
 static struct build_job *create_file_job(uint32_t pid, const struct profile_mapping *mapping,
 					 const struct words *identity, void *owner)
 {
-	struct build_job *job = create_job(pid, identity, owner);
+	struct build_job *job = create_job(pid, process_user(pid), identity, owner);
 
 	if (!job)
 		return NULL;
@@ -123,15 +125,27 @@ static struct build_job *create_file_job(uint32_t pid, const struct profile_mapp
 static struct build_job *create_parts_job(uint32_t pid, int fd, const struct words *identity,
 					  const struct table_part *parts, size_t count, void *owner)
 {
-	struct build_job *job = create_job(pid, identity, owner);
-	bool done = job && (job->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0)) >= 0;
+	struct build_job *job = create_job(pid, process_user(pid), identity, owner);
+	bool done = job;
 
 	for (size_t i = 0; i < count && done; i++)
 		done = array_push(&job->made.parts, parts[i]);
-	if (done)
+	/* At last: this thread may not close it. */
+	if (done && (job->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0)) >= 0)
 		return job;
 	destroy_job(job);
 	return NULL;
+}
+
+static struct build_job *create_close_job(uint32_t user, int fd)
+{
+	struct build_job *job = create_job(0, user, &(struct words){ 0 }, NULL);
+
+	if (job) {
+		job->fd = fd;
+		job->is_close = true;
+	}
+	return job;
 }
 
 static struct build_job *take_first(struct build_jobs *jobs)
@@ -193,7 +207,8 @@ static void count_queued(struct table_builders *builders, uint32_t user, int cha
 		*queued = (*queued == WORD_MAP_NEW ? 0 : *queued) + (uint32_t)change;
 }
 
-/* The first job of a user who may have another builder. Called with the lock. */
+/* The first job of a user who may have another builder; when all is over, only files are closed.
+ * Called with the lock. */
 static struct build_job *take_job(struct table_builders *builders)
 {
 	struct build_job *job;
@@ -201,7 +216,7 @@ static struct build_job *take_job(struct table_builders *builders)
 
 	STAILQ_FOREACH(job, &builders->asked, next)
 	{
-		if (refused && job->user == refused)
+		if ((refused && job->user == refused) || (builders->is_over && !job->is_close))
 			continue;
 		if (may_work(builders, job->user)) {
 			STAILQ_REMOVE(&builders->asked, job, build_job, next);
@@ -217,7 +232,7 @@ static struct build_job *wait_for_job(struct table_builders *builders)
 {
 	struct build_job *job = NULL;
 
-	while (!builders->is_over && !(job = take_job(builders)))
+	while (!(job = take_job(builders)) && !builders->is_over)
 		pthread_cond_wait(&builders->work, &builders->workers.lock);
 	return job;
 }
@@ -230,20 +245,44 @@ static bool has_room(const struct table_builders *builders, const struct profile
 	       builders->most;
 }
 
+/* Closing a file may hang, too. */
+static void close_file(struct build_job *job)
+{
+	close(job->fd);
+	job->fd = -1;
+}
+
 static void do_job(const struct table_builders *builders, struct build_job *job)
 {
 	struct built_table *made = &job->made;
 
-	if (job->fd >= 0)
+	if (job->is_close) {
+		close_file(job);
+	} else if (job->fd >= 0) {
 		made->file.outcome = mapped_file_make_parts(job->fd, &job->identity, job->base,
 							    builders->limit, builders->most,
 							    made->parts.items, made->parts.count);
-	else
+		close_file(job);
+	} else {
 		mapped_file_make(
 			job->pid, &job->mapping, &job->identity,
 			(job->may_outline ? TABLE_MAY_BE_OUTLINED : 0) |
 				(has_room(builders, &job->mapping) ? TABLE_MAY_BE_WHOLE : 0),
 			builders->cache, builders->kept, &made->file);
+	}
+}
+
+/* With the lock, which is not held while a file is closed. */
+static void put_made(struct table_builders *builders, struct build_job *job)
+{
+	if (!job->is_close && !builders->is_over) {
+		STAILQ_INSERT_TAIL(&builders->made, job, next);
+		pthread_cond_signal(&builders->done);
+		return;
+	}
+	pthread_mutex_unlock(&builders->workers.lock);
+	destroy_job(job);
+	pthread_mutex_lock(&builders->workers.lock);
 }
 
 static void *run_builder(void *argument)
@@ -259,9 +298,8 @@ static void *run_builder(void *argument)
 		pthread_mutex_unlock(&builders->workers.lock);
 		do_job(builders, job);
 		pthread_mutex_lock(&builders->workers.lock);
+		put_made(builders, job);
 		builder->busy_since_ns = 0;
-		STAILQ_INSERT_TAIL(&builders->made, job, next);
-		pthread_cond_signal(&builders->done);
 		/* The user's next one may have waited for this one. */
 		pthread_cond_signal(&builders->work);
 	}
@@ -349,7 +387,7 @@ static bool queue_job(struct table_builders *builders, struct build_job *job)
 	if (!job)
 		return false;
 	pthread_mutex_lock(&builders->workers.lock);
-	if (is_crowded(builders, job->user)) {
+	if (job->fd < 0 && is_crowded(builders, job->user)) {
 		pthread_mutex_unlock(&builders->workers.lock);
 		destroy_job(job);
 		return false;
@@ -387,6 +425,12 @@ bool table_builders_ask_parts(struct table_builders *builders, uint32_t pid, int
 	return queue_job(builders, job);
 }
 
+void table_builders_close(struct table_builders *builders, uint32_t user, int fd)
+{
+	if (!queue_job(builders, create_close_job(user, fd)))
+		close(fd);
+}
+
 struct built_table *table_builders_take(struct table_builders *builders)
 {
 	struct build_job *job;
@@ -413,12 +457,27 @@ void table_builders_wait(struct table_builders *builders, uint64_t until_ns)
 	pthread_mutex_unlock(&builders->workers.lock);
 }
 
+/* Nothing is made any more; the threads close what is open. With the lock. */
+static void close_rest(struct table_builders *builders)
+{
+	struct build_job *job;
+
+	while ((job = take_first(&builders->made))) {
+		job->fd = take_fd(job->made.file.fd);
+		STAILQ_INSERT_TAIL(&builders->asked, job, next);
+		count_queued(builders, job->user, 1);
+	}
+	STAILQ_FOREACH(job, &builders->asked, next)
+	job->is_close = job->fd >= 0;
+}
+
 void table_builders_destroy(struct table_builders *builders)
 {
 	if (!builders)
 		return;
 	pthread_mutex_lock(&builders->workers.lock);
 	builders->is_over = true;
+	close_rest(builders);
 	pthread_cond_broadcast(&builders->work);
 	pthread_mutex_unlock(&builders->workers.lock);
 	leave_builders(builders);

@@ -9,9 +9,9 @@
  *		built_table_destroy(built);
  *	}
  *
- * A file may hang (NFS, FUSE). A thread that hangs is left behind and replaced, up to a bound; what
- * the threads share lives as long as one of them. Files of a user other than root and our own get
- * half of the threads, and none while one of them hangs.
+ * A file may hang (NFS, FUSE), even when it is closed. A thread that hangs is left behind and
+ *replaced, up to a bound; what the threads share lives as long as one of them. Files of a user
+ *other than root and our own get half of the threads, and none while one of them hangs.
  */
 #ifndef PROCESS_TABLE_BUILDERS_H
 #define PROCESS_TABLE_BUILDERS_H
@@ -49,13 +49,17 @@ bool table_builders_ask_parts(struct table_builders *builders, uint32_t pid, int
 			      const struct words *identity, uint64_t base,
 			      const struct table_part *parts, size_t count, void *owner);
 
-/* Take a finished table; the caller owns it. NULL: there is none. */
+/* Close the descriptor of an outlined file of a user, which is the builders' from here on. */
+void table_builders_close(struct table_builders *builders, uint32_t user, int fd);
+
+/* Take a finished table; the caller owns it, and takes its descriptor, if it has one. NULL: there
+ * is none. */
 struct built_table *table_builders_take(struct table_builders *builders);
 
 /* Wait until one is ready, or that time (CLOCK_MONOTONIC). */
 void table_builders_wait(struct table_builders *builders, uint64_t until_ns);
 
-/* Does not wait for the threads. Takes NULL. */
+/* Does not wait for the threads, which close all files. Takes NULL. */
 void table_builders_destroy(struct table_builders *builders);
 DEFINE_CLEANUP(table_builders_destroy, struct table_builders *)
 

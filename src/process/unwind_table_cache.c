@@ -105,8 +105,7 @@ static void forget_outline(struct unwind_table_cache *cache, struct cached_table
 	TAILQ_REMOVE(&cache->outlined, table, outlined);
 	cache->outlined_count--;
 	cache->untrusted_count -= table->is_untrusted;
-	close(table->fd);
-	table->fd = -1;
+	table_builders_close(cache->builders, table->user, take_fd(table->fd));
 }
 
 /* May it be removed? Builders have pointers to some. */
@@ -261,7 +260,8 @@ static bool make_room_in_shares(struct unwind_table_cache *cache, const struct c
 /* An outline keeps the file open. Without room for another one tables are made at once. */
 static bool may_outline(const struct unwind_table_cache *cache, struct cached_table *table)
 {
-	table->is_untrusted = process_user_is_stranger(process_user(table->pid));
+	table->user = process_user(table->pid);
+	table->is_untrusted = process_user_is_stranger(table->user);
 	return cache->outlined_count < OUTLINED_MAX &&
 	       (!table->is_untrusted || cache->untrusted_count < UNTRUSTED_MAX);
 }
@@ -472,6 +472,15 @@ bool unwind_table_cache_request_parts(struct unwind_table_cache *cache)
 	return awaits;
 }
 
+/* An outline that there was no room for. */
+static void close_refused(struct unwind_table_cache *cache, struct built_table *built)
+{
+	const struct cached_table *table = built->owner;
+
+	if (built->file.fd >= 0)
+		table_builders_close(cache->builders, table->user, take_fd(built->file.fd));
+}
+
 size_t unwind_table_cache_collect(struct unwind_table_cache *cache)
 {
 	struct built_table *built;
@@ -482,6 +491,7 @@ size_t unwind_table_cache_collect(struct unwind_table_cache *cache)
 			take_parts(cache, built->owner, built);
 		} else {
 			take_file(cache, built->owner, &built->file);
+			close_refused(cache, built);
 			count++;
 		}
 		built_table_destroy(built);
@@ -501,13 +511,13 @@ void unwind_table_cache_destroy(struct unwind_table_cache *cache)
 {
 	if (!cache)
 		return;
-	table_builders_destroy(cache->builders);
 	map_for_each(&cache->by_identity, slot)
 	{
 		forget_outline(cache, slot->value);
 		array_deinit(&slot->value->segments);
 		free(slot->value);
 	}
+	table_builders_destroy(cache->builders);
 	map_deinit(&cache->by_identity);
 	user_shares_deinit(&cache->bytes);
 	user_shares_deinit(&cache->rules);

@@ -54,6 +54,7 @@ struct cached_table {
 	/* Of a table of which parts are made when they are needed: */
 	TAILQ_ENTRY(cached_table) outlined;
 	int fd;            /* of its file; -1: all of it is made */
+	uint32_t user;     /* of its process */
 	bool awaits_parts; /* from the builders */
 	bool is_untrusted; /* its user is limited */
 };
