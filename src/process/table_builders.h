@@ -10,8 +10,8 @@
  *	}
  *
  * A file may hang (NFS, FUSE), even when it is closed. A thread that hangs is left behind and
- *replaced, up to a bound; what the threads share lives as long as one of them. Files of a user
- *other than root and our own get half of the threads, and none while one of them hangs.
+ * replaced, up to a bound; what the threads share lives as long as one of them. Files of a user
+ * other than root and our own get half of the threads, and none while one of them hangs.
  */
 #ifndef PROCESS_TABLE_BUILDERS_H
 #define PROCESS_TABLE_BUILDERS_H
