@@ -49,7 +49,7 @@ static bool add_literals(struct sequences *s, size_t length)
 static bool add_repeat(struct sequences *s, uint32_t distance, size_t length)
 {
 	while (length) {
-		/* What is left is not too short for a repeat. */
+		/* Cut so that the rest is long enough to be a repeat of its own. */
 		const size_t piece = length > PIECE_MAX + ZSTREAM_REPEAT_MIN ? PIECE_MAX : length;
 		ZSTD_Sequence repeat = { .offset = distance, .matchLength = (unsigned)piece };
 

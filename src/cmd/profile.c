@@ -323,8 +323,9 @@ static int enable_statistics(void)
 	return program_cost_enable();
 }
 
-/* What is freed goes back to the kernel: starting takes several times the memory that is kept, and
- * a profile may run for days. By default the allocator raises these limits as it goes. */
+/* Give freed memory back to the kernel: the start of a profile needs several times the memory that
+ * the rest of it keeps, and a profile may run for days. By default the allocator raises these
+ * limits as it goes. */
 static void keep_heap_small(void)
 {
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);

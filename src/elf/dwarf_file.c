@@ -47,7 +47,7 @@ struct file_head {
 };
 
 /* How its sections become a file in memory. */
-struct copying {
+struct file_copying {
 	const struct elf *elf;
 	struct dwarf_section sections[USED_SECTIONS];
 	const char *names[USED_SECTIONS];
@@ -55,7 +55,7 @@ struct copying {
 	size_t size;
 };
 
-static void open_sections(struct copying *c)
+static void open_sections(struct file_copying *c)
 {
 	for (size_t i = 0; i < USED_SECTIONS; i++)
 		for (size_t k = 0; k < array_length(section_names[i]) && !c->names[i]; k++)
@@ -70,7 +70,7 @@ static void open_sections(struct copying *c)
 #define ROOM_OF(size) (((size) + END_BYTES + 7) & ~(size_t)7)
 
 /* A place for each section as a whole; only pages that are written take memory. */
-static bool place_sections(struct copying *c)
+static bool place_sections(struct file_copying *c)
 {
 	c->size = ROOM_OF(sizeof(*c->head));
 	for (size_t i = 0; i < USED_SECTIONS; i++)
@@ -86,7 +86,7 @@ static bool place_sections(struct copying *c)
 	return true;
 }
 
-static bool read_part(struct copying *c, const struct dwarf_addresses *addresses)
+static bool read_part(struct file_copying *c, const struct dwarf_addresses *addresses)
 {
 	if (dwarf_part_read(c->elf, addresses, &c->sections[USED_INFO], &c->sections[USED_ABBREV],
 			    &c->sections[USED_LINE]))
@@ -103,7 +103,7 @@ static bool read_part(struct copying *c, const struct dwarf_addresses *addresses
 	return false;
 }
 
-static bool read_sections(struct copying *c, const struct dwarf_addresses *addresses)
+static bool read_sections(struct file_copying *c, const struct dwarf_addresses *addresses)
 {
 	const bool is_part = addresses && read_part(c, addresses);
 
@@ -113,7 +113,7 @@ static bool read_sections(struct copying *c, const struct dwarf_addresses *addre
 	return true;
 }
 
-static void put_section(struct copying *c, unsigned number, const char *name,
+static void put_section(struct file_copying *c, unsigned number, const char *name,
 			const Elf64_Shdr *header)
 {
 	c->head->sections[number] = *header;
@@ -121,7 +121,7 @@ static void put_section(struct copying *c, unsigned number, const char *name,
 	strcpy(c->head->names[number - 1], name);
 }
 
-static void put_headers(struct copying *c)
+static void put_headers(struct file_copying *c)
 {
 	const Elf64_Shdr names = { .sh_type = SHT_STRTAB,
 				   .sh_offset = offsetof(struct file_head, names),
@@ -156,7 +156,7 @@ static void put_headers(struct copying *c)
 }
 
 /* REFUSED: they are too large. NONE: they cannot be read, or there is no memory. */
-static enum dwarf_file_answer copy_sections(struct copying *c,
+static enum dwarf_file_answer copy_sections(struct file_copying *c,
 					    const struct dwarf_addresses *addresses)
 {
 	if (!dwarf_sections_are_bounded(c->elf, section_names[0],
@@ -208,7 +208,7 @@ static enum dwarf_file_answer open_elf(const struct elf *elf,
 				       const struct dwarf_addresses *addresses,
 				       struct dwarf_file *ret)
 {
-	struct copying c = { .elf = elf };
+	struct file_copying c = { .elf = elf };
 	enum dwarf_file_answer answer = copy_sections(&c, addresses);
 
 	for (size_t i = 0; i < USED_SECTIONS; i++)

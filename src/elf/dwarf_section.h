@@ -45,7 +45,8 @@ bool dwarf_section_read(struct dwarf_section *section, uint64_t end);
  * piece before. False: that is not there, or was read or skipped already. */
 bool dwarf_section_skip(struct dwarf_section *section, uint64_t from, bool without_gap);
 
-/* What was read from that offset on, which is in the last piece; else empty. */
+/* Returns the bytes from `offset` on, if `offset` is in the piece that was read last; else nothing.
+ */
 struct text dwarf_section_from(const struct dwarf_section *section, uint64_t offset);
 
 /* Takes one that did not open. */

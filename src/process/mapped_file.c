@@ -446,8 +446,8 @@ static void make_parts(const struct elf *elf, uint64_t base, struct table_part *
 	}
 }
 
-/* What is read of the file: the table of starts, symbols, which are also sorted, and code with its
- * descriptions. */
+/* Estimate the memory for making parts: the search table of .eh_frame_hdr, the symbols and a sorted
+ * copy of them, and the code of the parts with its descriptions. */
 static uint64_t bytes_of_parts(const struct elf *elf, const struct table_part *parts, size_t count)
 {
 	const Elf64_Shdr *starts = elf_section_header(elf, ".eh_frame_hdr");

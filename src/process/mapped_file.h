@@ -75,7 +75,7 @@ struct file_segment {
 bool file_bias(const struct file_segment *segments, size_t count, uint64_t page,
 	       const struct profile_mapping *mapping, uint64_t *ret);
 
-/* What may be made of a table, bits. */
+/* How much of a table may be made: a mask of bits. */
 enum table_extent { TABLE_MAY_BE_OUTLINED = 1, TABLE_MAY_BE_WHOLE = 2 };
 
 struct mapped_file {

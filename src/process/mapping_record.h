@@ -31,7 +31,7 @@ struct file_part {
 	__u32 is_vdso;
 };
 
-/* What walkers need to know of it. */
+/* How a walk finds the unwind rules of a file part. */
 struct known_file {
 	__u64 relative; /* address in the mapping - its start + this = address in the table */
 	__u32 table;

@@ -20,7 +20,7 @@ _Static_assert(RECORDED_SLOTS *RECORDED_WORDS <= UNWIND_CHUNK, "slots are put do
  * that maps the file. */
 #define WAITING_MAX 256
 
-/* Of one process. */
+/* How many requests of one process may wait. */
 #define WAITING_PROCESS_MAX 32
 
 /* How long the mapping of a request may not be in the process table yet, and how long a request
@@ -238,8 +238,8 @@ static bool identify(struct recorded_mappings *recorded, struct waiting_request 
 	return likeness == FILE_SAME;
 }
 
-/* What walkers need to know of the part of a file that a mapping shows. False: its table is not
- * there, or it shows no part that is loaded. */
+/* Describe the part of a file that a mapping shows, for walks. False: its table is not there, or
+ * the mapping shows no part that is loaded. */
 static bool describe_file(const struct cached_table *table, const struct profile_mapping *mapping,
 			  struct known_file *ret)
 {

@@ -24,7 +24,7 @@ struct table_builders;
 struct built_table {
 	void *owner; /* the caller's */
 	struct mapped_file file;
-	/* Of table_builders_ask_parts(), with the outcome in `file`: */
+	/* The answer to table_builders_ask_parts(); `file` has the outcome. */
 	struct {
 		ARRAY(struct table_part);
 	} parts;

@@ -20,7 +20,8 @@
 #define OUTLINED_MAX  256
 #define UNTRUSTED_MAX 64
 
-/* What one request for parts may have, so that the first of many come soon. */
+/* The most runs of blocks in one request for parts, and blocks in a run. Small requests bring the
+ * first of many parts early. */
 #define PARTS_MAX       64
 #define PART_BLOCKS_MAX 16
 

@@ -51,7 +51,7 @@ struct cached_table {
 	uint32_t tries;
 	uint64_t asked_ns;
 	const struct name *path; /* of the mapping that it was first asked for with */
-	/* Of a table of which parts are made when they are needed: */
+	/* The members below are for a table whose parts are made when walks need them. */
 	TAILQ_ENTRY(cached_table) outlined;
 	int fd;            /* of its file; -1: all of it is made */
 	uint32_t user;     /* of its process */

@@ -307,8 +307,9 @@ static bool is_image_unwound(const struct unwinder *unwinder, const struct proce
 	return !now->is_over && (now->is_marked || !unwinder->pids.count);
 }
 
-/* What the program in the kernel has recorded is newer than the events. The process is read when it
- * has been quiet for a while, as all that are known from events alone. */
+/* Build nothing: the kernel's record of the mappings is newer than the events. Like every process
+ * that is known from events alone, this one is read from /proc when it has been quiet for a while.
+ */
 static void leave_to_recording(struct unwinder *unwinder, struct unwinding *process,
 			       const struct process_image *now)
 {

@@ -65,11 +65,11 @@ static_assert(offsetof(struct thread_record, values) == 0 &&
 		      sizeof(struct thread_record) >= sizeof(struct thread_values) + 8,
 	      "8 bytes can be read from the begin of each value");
 
-static void add_row(struct thread_rows *rows, const struct metric *metric, size_t gap, size_t at)
+static void add_row(struct json_rows *rows, const struct metric *metric, size_t gap, size_t at)
 {
-	struct thread_row *row = &rows->items[rows->count++];
+	struct json_row *row = &rows->items[rows->count++];
 
-	*row = (struct thread_row){
+	*row = (struct json_row){
 		.metric = metric,
 		.offset = (uint16_t)metric->offset,
 		.number = (uint16_t)metric_id(metric),
@@ -165,14 +165,14 @@ void thread_writer_init(struct thread_writer *t, struct thread_repeats *repeats)
 
 /* The gap before each has the text of the rows that were not measured. */
 static void list_measured_rows(const struct thread_writer *t, const struct metric_set *measured,
-			       struct thread_rows *ret)
+			       struct json_rows *ret)
 {
 	size_t gap = 0;
 
 	ret->count = 0;
 	for (size_t i = 0; i < t->rows.count + t->seldom.count; i++) {
 		const bool is_seldom = i >= t->rows.count;
-		struct thread_row row =
+		struct json_row row =
 			is_seldom ? t->seldom.items[i - t->rows.count] : t->rows.items[i];
 
 		if (!metric_set_has(measured, row.number)) {
@@ -426,7 +426,7 @@ static void write_metric_value(struct thread_writer *t, struct json_writer *w,
 }
 
 /* The value of a row, to be compared with another one: numbers, and pointers to names. */
-static inline uint64_t row_value(const struct ctprof_thread *thread, const struct thread_row *row)
+static inline uint64_t row_value(const struct ctprof_thread *thread, const struct json_row *row)
 {
 	uint64_t value;
 
@@ -434,7 +434,7 @@ static inline uint64_t row_value(const struct ctprof_thread *thread, const struc
 	return value & row->mask;
 }
 
-static void copy_value(struct copying *c, const struct thread_row *row, bool is_measured,
+static void copy_value(struct copying *c, const struct json_row *row, bool is_measured,
 		       uint64_t value, size_t length)
 {
 	const char *begin;
@@ -455,13 +455,13 @@ static void copy_value(struct copying *c, const struct thread_row *row, bool is_
 }
 
 /* The same rows were measured of both. */
-static void copy_measured_rows(struct copying *c, const struct thread_rows *rows)
+static void copy_measured_rows(struct copying *c, const struct json_rows *rows)
 {
 	const struct ctprof_thread *thread = c->thread, *other = c->other;
 	const uint16_t *lengths = c->last->values;
 
 	for (size_t i = 0; i < rows->count; i++) {
-		const struct thread_row *row = &rows->items[i];
+		const struct json_row *row = &rows->items[i];
 		const uint64_t value = row_value(thread, row);
 
 		c->seen += row->gap;
@@ -477,10 +477,10 @@ static void copy_all_rows(struct copying *c)
 {
 	const struct metric_set *measured = &c->thread->record.measured,
 				*other_measured = &c->other->record.measured;
-	const struct thread_rows *rows = &c->t->rows;
+	const struct json_rows *rows = &c->t->rows;
 
 	for (size_t i = 0; i < rows->count; i++) {
-		const struct thread_row *row = &rows->items[i];
+		const struct json_row *row = &rows->items[i];
 		const bool is_measured = metric_set_has(measured, row->number);
 		const bool was_measured = metric_set_has(other_measured, row->number);
 		const uint64_t value = is_measured ? row_value(c->thread, row) : 0;
@@ -499,11 +499,11 @@ static void copy_all_rows(struct copying *c)
 /* Of both threads there may be none, and the rows of both may differ. */
 static void replace_seldom(struct copying *c)
 {
-	const struct thread_rows *rows = &c->t->seldom;
+	const struct json_rows *rows = &c->t->seldom;
 	size_t length = 0, count = 0;
 
 	for (size_t i = 0; i < rows->count; i++) {
-		const struct thread_row *row = &rows->items[i];
+		const struct json_row *row = &rows->items[i];
 
 		count += metric_set_has(&c->thread->record.measured, row->number);
 		if (metric_set_has(&c->other->record.measured, row->number))
@@ -514,7 +514,7 @@ static void replace_seldom(struct copying *c)
 	copy_seen(c);
 	begin_writing(c);
 	for (size_t i = 0; i < rows->count; i++) {
-		const struct thread_row *row = &rows->items[i];
+		const struct json_row *row = &rows->items[i];
 		size_t begin;
 
 		if (!metric_set_has(&c->thread->record.measured, row->number))

@@ -61,7 +61,7 @@ enum thread_head {
 };
 
 /* A metric in the text of a thread. */
-struct thread_row {
+struct json_row {
 	const struct metric *metric;
 	uint64_t mask;   /* of the bytes of its value, as a number */
 	uint16_t offset; /* of the value in struct thread_values */
@@ -72,8 +72,8 @@ struct thread_row {
 	bool is_wide;    /* a number of 64 bits */
 };
 
-struct thread_rows {
-	struct thread_row items[METRIC_COUNT];
+struct json_rows {
+	struct json_row items[METRIC_COUNT];
 	size_t count;
 	size_t behind; /* bytes of text behind the last value, up to the end of the metrics */
 };
@@ -97,7 +97,7 @@ struct written_thread {
 /* What threads of a kind have alike. */
 struct thread_likeness {
 	struct bits measured;
-	struct thread_rows rows; /* the measured ones */
+	struct json_rows rows; /* the measured ones */
 	char tail[THREAD_TAIL_MAX + THREAD_PIECE_LEAST];
 	size_t tail_length; /* 0: there was no thread yet */
 	struct written_thread last;
@@ -110,8 +110,8 @@ struct thread_repeats {
 };
 
 struct thread_writer {
-	struct thread_rows rows;   /* all that stand in a file */
-	struct thread_rows seldom; /* that stand behind them where they were measured only */
+	struct json_rows rows;   /* all that stand in a file */
+	struct json_rows seldom; /* that stand behind them where they were measured only */
 	char blank_text[THREAD_BLANK_MAX + THREAD_PIECE_LEAST];
 	struct ctprof_thread blank_thread;
 	struct written_thread blank;
