@@ -321,15 +321,24 @@ bool unwind_table_cache_is_ready(const struct unwind_table_cache *cache,
 
 /* --- tables that are built --- */
 
-static bool keep_table(struct unwind_table_cache *cache, struct cached_table *table,
-		       const struct unwind_table *made)
+static struct error *put_words(struct unwind_table_cache *cache, struct cached_table *table,
+			       const struct unwind_table *made, const struct table_part *part)
+{
+	return part ? unwind_store_fill(cache->store, table->location, part->first, made)
+		    : unwind_store_put(cache->store, made, &table->location);
+}
+
+/* Put a table into the store, or a part of one that is there (`part`; else NULL), and charge its
+ * users. False: there is no room, also without tables that are unused. */
+static bool keep_words(struct unwind_table_cache *cache, struct cached_table *table,
+		       const struct unwind_table *made, const struct table_part *part)
 {
 	struct unwind_store_use before, after;
 	struct error *err;
 
 	for (;;) {
 		before = unwind_store_use(cache->store);
-		err = unwind_store_put(cache->store, made, &table->location);
+		err = put_words(cache, table, made, part);
 		if (!err)
 			break;
 		error_destroy(err);
@@ -337,8 +346,8 @@ static bool keep_table(struct unwind_table_cache *cache, struct cached_table *ta
 			return false;
 	}
 	after = unwind_store_use(cache->store);
-	table->bytes = after.used_bytes - before.used_bytes;
-	user_shares_take(&cache->bytes, table->share, table->bytes);
+	table->bytes += after.used_bytes - before.used_bytes;
+	user_shares_take(&cache->bytes, table->share, after.used_bytes - before.used_bytes);
 	/* Rules stay. */
 	user_shares_take(&cache->rules, table->rule_share, after.rules - before.rules);
 	return true;
@@ -356,7 +365,7 @@ static void put_table(struct unwind_table_cache *cache, struct cached_table *tab
 		table->tries--;
 		return;
 	}
-	if (!keep_table(cache, table, &file->table)) {
+	if (!keep_words(cache, table, &file->table, NULL)) {
 		note_no_room(cache, table);
 		table->pid = 0;
 		return;
@@ -405,24 +414,9 @@ static void take_file(struct unwind_table_cache *cache, struct cached_table *tab
 static bool keep_part(struct unwind_table_cache *cache, struct cached_table *table,
 		      const struct table_part *part)
 {
-	struct unwind_store_use before, after;
-	struct error *err;
-
-	if (!make_room_in_shares(cache, table, part->table.words.count * sizeof(uint32_t)))
+	if (!make_room_in_shares(cache, table, part->table.words.count * sizeof(uint32_t)) ||
+	    !keep_words(cache, table, &part->table, part))
 		return false;
-	for (;;) {
-		before = unwind_store_use(cache->store);
-		err = unwind_store_fill(cache->store, table->location, part->first, &part->table);
-		if (!err)
-			break;
-		error_destroy(err);
-		if (!unwind_table_cache_make_room(cache))
-			return false;
-	}
-	after = unwind_store_use(cache->store);
-	table->bytes += after.used_bytes - before.used_bytes;
-	user_shares_take(&cache->bytes, table->share, after.used_bytes - before.used_bytes);
-	user_shares_take(&cache->rules, table->rule_share, after.rules - before.rules);
 	cache->use.parts++;
 	return true;
 }
