@@ -163,7 +163,7 @@ TEST(implausible_counters_are_refused)
 struct library_process {
 	struct scratch scratch;
 	int dir;
-	struct stat program, library;
+	struct stat program, shared;
 };
 
 static void write_elf(const struct scratch *scratch, const char *name, struct text bytes)
@@ -189,7 +189,7 @@ static void library_process_init(struct library_process *process, uint64_t slot)
 	assert_int_equal(symlink(".", scratch_path(&process->scratch, "root")), 0);
 	process->dir = open(scratch_path(&process->scratch, "."), O_RDONLY | O_DIRECTORY);
 	assert_int_equal(fstatat(process->dir, "exe", &process->program, 0), 0);
-	assert_int_equal(fstatat(process->dir, "library", &process->library, 0), 0);
+	assert_int_equal(fstatat(process->dir, "library", &process->shared, 0), 0);
 }
 
 static void library_process_deinit(struct library_process *process)
@@ -209,7 +209,7 @@ static enum probe_failure find_place(const struct library_process *process, uint
 	char maps[200];
 
 	snprintf(maps, sizeof(maps), "%" PRIx64 "-%" PRIx64 " r-xp %08x 00:00 %ju /library\n",
-		 start, start + 0xfff, FAKE_FRAMES & -0x1000, (uintmax_t)process->library.st_ino);
+		 start, start + 0xfff, FAKE_FRAMES & -0x1000, (uintmax_t)process->shared.st_ino);
 	scratch_write(&process->scratch, "maps", text_of(maps));
 	expect_ok(heap_locate(&files, &asked, &failure, ret));
 	heap_files_deinit(&files);
@@ -314,7 +314,7 @@ TEST(a_verdict_is_of_the_program_that_was_walked)
 	inode = process.program.st_ino;
 	device = process.program.st_dev;
 	assert_true(is_remembered(&process, inode, device));
-	assert_false(is_remembered(&process, process.library.st_ino, device));
+	assert_false(is_remembered(&process, process.shared.st_ino, device));
 	assert_false(is_remembered(&process, inode, makedev(major(device) + 1, minor(device))));
 	/* Without a block device, the numbers of devices differ for one file. */
 	assert_int_equal(is_remembered(&process, inode, makedev(0, minor(device) + 1)),
