@@ -143,6 +143,23 @@ char *units_digits(char *buffer, enum unit unit, __int128 value)
 	return buffer;
 }
 
+char *units_grouped(char *buffer, __int128 value, const char *sign)
+{
+	char digits[48];
+	size_t length, used;
+
+	print_digits(digits, sizeof(digits), "", magnitude(value));
+	length = strlen(digits);
+	used = (size_t)snprintf(buffer, UNITS_TEXT_MAX, "%s", value < 0 ? "-" : sign);
+	for (size_t i = 0; i < length; i++) {
+		if (i && (length - i) % 3 == 0)
+			buffer[used++] = ',';
+		buffer[used++] = digits[i];
+	}
+	buffer[used] = '\0';
+	return buffer;
+}
+
 char *units_real_digits(char *buffer, double value)
 {
 	snprintf(buffer, UNITS_TEXT_MAX, "%.15g", value);

@@ -66,6 +66,10 @@ char *units_format_real(char *buffer, enum unit unit, double value, const char *
 /* The digits alone, exact; hundredths of a percent as "12.34". Room for UNITS_TEXT_MAX. */
 char *units_digits(char *buffer, enum unit unit, __int128 value);
 
+/* All digits of a whole number in groups of three: "1,234,567"; `sign` "+" or "" goes before what
+ * is not negative. For counts that must not be rounded. Room for UNITS_TEXT_MAX. */
+char *units_grouped(char *buffer, __int128 value, const char *sign);
+
 /* A finite double in digits that read back as itself, short where that is exact. Room for
  * UNITS_TEXT_MAX. */
 char *units_real_digits(char *buffer, double value);

@@ -8,7 +8,7 @@
 
 #include "base/units.h"
 #include "report/bar.h"
-#include "report/kstats_report.h"
+#include "report/kstats_values.h"
 #include "report/markup.h"
 #include "report/visible.h"
 
@@ -122,13 +122,9 @@ void kstats_heat_line(FILE *out, const struct kstats_table *table,
 		print_lost(out, table);
 		return;
 	}
-	bar_label(out,
-		  kstats_format(text, table, (double)kstats_percentile(&line->values, 0.5).high),
-		  10);
+	bar_label(out, kstats_format_percentile(text, table, &line->values, 0.5), 10);
 	fputc(' ', out);
-	bar_label(out,
-		  kstats_format(text, table, (double)kstats_percentile(&line->values, 0.99).high),
-		  10);
+	bar_label(out, kstats_format_percentile(text, table, &line->values, 0.99), 10);
 	fputs(" |", out);
 	fold_into_ranges(&r, &line->values, axis);
 	for (unsigned i = 0; i < r.count; i++)

@@ -8,36 +8,10 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "report/bar.h"
+#include "report/kstats_values.h"
 #include "report/table.h"
 
 #define BAR_WIDTH 40
-
-static enum unit unit_of(const struct kstats_table *table)
-{
-	return strcmp(table->unit, unit_name(UNIT_NS)) == 0 ? UNIT_NS : UNIT_COUNT;
-}
-
-/* A value without a unit is printed in full as long as its column has room. */
-#define NUMBER_MAX 9999999999
-
-static bool is_number(const struct kstats_table *table, __int128 value)
-{
-	return unit_of(table) == UNIT_COUNT && value <= NUMBER_MAX && value >= -NUMBER_MAX;
-}
-
-static char *format_exact(char *buffer, const struct kstats_table *table, uint64_t value)
-{
-	return is_number(table, value) ? units_digits(buffer, UNIT_COUNT, value)
-				       : units_format(buffer, unit_of(table), value);
-}
-
-char *kstats_format(char *buffer, const struct kstats_table *table, double value)
-{
-	/* Doubles have no more digits than these. */
-	if (value >= 0x1p64)
-		value = 0x1p64 - 2048;
-	return format_exact(buffer, table, (uint64_t)(value + 0.5));
-}
 
 /* --- heading --- */
 
@@ -90,7 +64,19 @@ struct printed_histogram {
 	struct kstats_slot *slots;
 	unsigned first, last;
 	uint64_t most;
+	int width; /* of the upper bounds */
 };
+
+/* The least width of a bound. */
+#define BOUND_WIDTH 10
+
+static int width_of_bound(const struct kstats_table *table, uint64_t bound)
+{
+	char text[UNITS_TEXT_MAX];
+	int width = (int)text_width(kstats_format_exact(text, table, bound));
+
+	return width < BOUND_WIDTH ? BOUND_WIDTH : width;
+}
 
 static void fold_histogram(struct printed_histogram *h)
 {
@@ -119,9 +105,10 @@ static void print_slot(FILE *out, const struct kstats_table *table,
 	char low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX];
 	uint64_t count = h->slots[slot].count;
 
-	bar_label(out, format_exact(low, table, bucket_low(slot, h->frac_bits)), 12);
+	bar_label(out, kstats_format_exact(low, table, bucket_low(slot, h->frac_bits)),
+		  h->width + 2);
 	fputs(" .. ", out);
-	bar_label(out, format_exact(high, table, bucket_high(slot, h->frac_bits)), 10);
+	bar_label(out, kstats_format_exact(high, table, bucket_high(slot, h->frac_bits)), h->width);
 	fprintf(out, " %12" PRIu64 " %5.1f%%", count, 100 * (double)count / (double)h->of->count);
 	if (count) {
 		fputs("  ", out);
@@ -173,11 +160,12 @@ static struct error *print_histogram(FILE *out, const struct kstats_table *table
 		h.frac_bits--;
 		fold_histogram(&h);
 	}
+	h.width = width_of_bound(table, bucket_high(h.last, h.frac_bits));
 	for (unsigned slot = h.first; slot <= h.last; slot++) {
 		unsigned next = next_line(&h, slot);
 
 		if (style->lines && next != slot)
-			fprintf(out, "%12s\n", "...");
+			fprintf(out, "%*s\n", h.width + 2, "...");
 		slot = style->lines ? next : slot;
 		if (style->lines || h.slots[slot].count)
 			print_slot(out, table, &h, slot, style->utf8);
@@ -188,31 +176,44 @@ static struct error *print_histogram(FILE *out, const struct kstats_table *table
 
 /* --- numbers --- */
 
-static const struct {
-	const char *name;
-	double fraction;
-} percentiles[] = {
-	{ "p50", 0.5 },     { "p90", 0.9 },       { "p95", 0.95 }, { "p99", 0.99 },
-	{ "p99.9", 0.999 }, { "p99.99", 0.9999 }, { "max", 1 },
-};
+static void print_percentile(FILE *out, const struct kstats_table *table,
+			     const struct kstats_distribution *of,
+			     const struct kstats_percentile_row *row, int width)
+{
+	struct kstats_percentile p = kstats_percentile(of, row->fraction);
+	char low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX], mean[UNITS_TEXT_MAX];
 
+	fprintf(out, "  %-6s ", row->name);
+	bar_label(out, kstats_format_exact(low, table, p.low), width + 1);
+	if (p.low == p.high) {
+		fputc('\n', out);
+		return;
+	}
+	fputs(" .. ", out);
+	bar_label(out, kstats_format_exact(high, table, p.high), width);
+	fprintf(out, "  slot mean %s\n", kstats_format(mean, table, p.mean));
+}
+
+/* A percentile for which there are too few values is no number, but is named. */
 static void print_percentiles(FILE *out, const struct kstats_table *table,
 			      const struct kstats_distribution *of)
 {
-	for (size_t i = 0; i < array_length(percentiles); i++) {
-		struct kstats_percentile p = kstats_percentile(of, percentiles[i].fraction);
-		char low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX], mean[UNITS_TEXT_MAX];
+	const int width = width_of_bound(table, kstats_percentile(of, 1).high);
+	const struct kstats_percentile_row *missing = NULL;
+	char needs[UNITS_TEXT_MAX];
 
-		fprintf(out, "  %-6s ", percentiles[i].name);
-		bar_label(out, format_exact(low, table, p.low), 11);
-		if (p.low == p.high) {
-			fputc('\n', out);
-			continue;
-		}
-		fputs(" .. ", out);
-		bar_label(out, format_exact(high, table, p.high), 10);
-		fprintf(out, "  slot mean %s\n", kstats_format(mean, table, p.mean));
+	for (size_t i = 0; i < KSTATS_PERCENTILES; i++) {
+		const struct kstats_percentile_row *row = &kstats_percentiles[i];
+
+		if (kstats_has_percentile(of->count, row->fraction))
+			print_percentile(out, table, of, row, width);
+		else if (!missing)
+			missing = row;
 	}
+	if (missing)
+		fprintf(out, "  %-6s needs %s values\n", missing->name,
+			units_grouped(needs, (__int128)kstats_percentile_needs(missing->fraction),
+				      ""));
 }
 
 static struct error *print_distribution(FILE *out, const struct kstats_table *table,
@@ -327,9 +328,7 @@ static void print_bucket_line(FILE *out, const struct kstats_table *table, const
 	bar_label(out, kstats_format(text, table, kstats_mean(&line->of)), 12);
 	/* The upper ends of their slots. */
 	for (size_t i = 0; i < array_length(shown); i++)
-		bar_label(out,
-			  format_exact(text, table, kstats_percentile(&line->of, shown[i]).high),
-			  12);
+		bar_label(out, kstats_format_percentile(text, table, &line->of, shown[i]), 12);
 	fputs("  ", out);
 	print_row_name(out, table, line->row);
 	fputc('\n', out);
@@ -493,138 +492,4 @@ struct error *kstats_report_csv(FILE *out, const struct kstats_table *table)
 				table_row(&rows, &(struct csv_row){ title, table, row, slot });
 	}
 	return table_end(&rows);
-}
-
-/* --- what changed --- */
-
-static const char *const sureness_words[] = {
-	[KSTATS_SAME] = "same slot",
-	[KSTATS_UNSURE] = "may be chance",
-	[KSTATS_SLOWER] = "larger for sure",
-	[KSTATS_FASTER] = "smaller for sure",
-};
-
-static char *format_signed(char *buffer, const struct kstats_table *table, double value)
-{
-	if (!is_number(table, (__int128)value))
-		return units_format_delta(buffer, unit_of(table), (__int128)value);
-	snprintf(buffer, UNITS_TEXT_MAX, "%+" PRId64, (int64_t)value);
-	return buffer;
-}
-
-static void print_shifts(FILE *out, const struct kstats_table *table,
-			 const struct kstats_distribution *before,
-			 const struct kstats_distribution *after)
-{
-	fprintf(out, "  %-7s %23s %23s %27s\n", "", "before", "after", "shift");
-	for (size_t i = 0; i < array_length(percentiles); i++) {
-		struct kstats_shift shift = kstats_shift(before, after, percentiles[i].fraction);
-		char text[6][UNITS_TEXT_MAX], pair[3][2 * UNITS_TEXT_MAX];
-
-		snprintf(pair[0], sizeof(pair[0]), "%s..%s",
-			 format_exact(text[0], table, shift.before.low),
-			 format_exact(text[1], table, shift.before.high));
-		snprintf(pair[1], sizeof(pair[1]), "%s..%s",
-			 format_exact(text[2], table, shift.after.low),
-			 format_exact(text[3], table, shift.after.high));
-		snprintf(pair[2], sizeof(pair[2]), "%s..%s",
-			 format_signed(text[4], table, shift.least),
-			 format_signed(text[5], table, shift.most));
-		fprintf(out, "  %-7s ", percentiles[i].name);
-		bar_label(out, pair[0], 23);
-		fputc(' ', out);
-		bar_label(out, pair[1], 23);
-		fputc(' ', out);
-		bar_label(out, pair[2], 27);
-		fprintf(out, "  %s\n", sureness_words[shift.sureness]);
-	}
-}
-
-static const char *word_or_nothing(const char *word)
-{
-	return word ? word : "";
-}
-
-static bool texts_differ(const char *a, const char *b)
-{
-	return strcmp(word_or_nothing(a), word_or_nothing(b)) != 0;
-}
-
-/* A place that one side does not know is no difference; metrics of programs have their name as
- * place. */
-static bool is_elsewhere(const struct kstats_table *before, const struct kstats_table *after)
-{
-	if (!before->start && !after->start)
-		return texts_differ(before->name, after->name);
-	if (!before->start || !after->start)
-		return false;
-	return texts_differ(before->start, after->start) || texts_differ(before->end, after->end) ||
-	       (before->scope.key && after->scope.key &&
-		texts_differ(before->scope.key, after->scope.key));
-}
-
-static void print_place(FILE *out, const struct kstats_table *table)
-{
-	text_print_visible(out, text_of(table->start ? table->start : table->name), 0);
-	if (table->end) {
-		fputs(" to ", out);
-		text_print_visible(out, text_of(table->end), 0);
-	}
-	if (table->scope.key) {
-		fputs(" by ", out);
-		text_print_visible(out, text_of(table->scope.key), 0);
-	}
-}
-
-static void print_sides(FILE *out, const struct kstats_table *before,
-			const struct kstats_table *table, uint64_t old, uint64_t new)
-{
-	if (texts_differ(before->name, table->name) ||
-	    texts_differ(before->instance, table->instance)) {
-		print_title(out, before);
-		fputs(" -> ", out);
-	}
-	print_title(out, table);
-	fprintf(out, ": %" PRIu64 " values before, %" PRIu64 " after\n", old, new);
-	if (!is_elsewhere(before, table))
-		return;
-	fputs("  the probes differ: ", out);
-	print_place(out, before);
-	fputs(" -> ", out);
-	print_place(out, table);
-	fputc('\n', out);
-}
-
-static void print_both(FILE *out, const struct kstats_table *earlier,
-		       const struct kstats_table *table, const struct kstats_distribution *before,
-		       const struct kstats_distribution *after)
-{
-	struct kstats_distance d = kstats_distance(before, after);
-	char old[UNITS_TEXT_MAX], new[UNITS_TEXT_MAX];
-
-	print_sides(out, earlier, table, before->count, after->count);
-	if (!before->count || !after->count) {
-		fputs("  one side recorded nothing: there is nothing to compare\n", out);
-		return;
-	}
-	print_shifts(out, table, before, after);
-	fprintf(out, "  %-7s %23s %23s\n", "mean", kstats_format(old, table, kstats_mean(before)),
-		kstats_format(new, table, kstats_mean(after)));
-	fprintf(out, "  Kolmogorov-Smirnov distance %.4f, p %s %.3g\n", d.distance,
-		d.probability < 1e-6 ? "<" : "=", d.probability < 1e-6 ? 1e-6 : d.probability);
-}
-
-struct error *kstats_report_shift(FILE *out, const struct kstats_table *before,
-				  const struct kstats_table *after)
-{
-	struct kstats_distribution old = { 0 }, new = { 0 };
-	struct error *err = kstats_distribution_of(before, NULL, &old);
-
-	if (!err)
-		err = kstats_distribution_of(after, NULL, &new);
-	if (!err)
-		print_both(out, before, after, &old, &new);
-	kstats_distribution_clear(&old);
-	kstats_distribution_clear(&new);
-	return err;
 }

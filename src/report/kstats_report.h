@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 
-#include "kstats/shift.h"
 #include "kstats/table.h"
 
 struct kstats_style {
@@ -27,12 +26,5 @@ struct error *kstats_report_text(FILE *out, const struct kstats_table *table,
  * Of intervals with "at_unix_ns,window_ns," in front: the interval's end and its length. */
 struct error *kstats_report_csv_heading(FILE *out, bool of_intervals) MUST_CHECK;
 struct error *kstats_report_csv(FILE *out, const struct kstats_table *table) MUST_CHECK;
-
-/* Print the shift of each percentile with its confidence. Both tables have the same frac_bits. */
-struct error *kstats_report_shift(FILE *out, const struct kstats_table *before,
-				  const struct kstats_table *after) MUST_CHECK;
-
-/* A value of this table's unit: "1.235ms". Room for UNITS_TEXT_MAX. */
-char *kstats_format(char *buffer, const struct kstats_table *table, double value);
 
 #endif

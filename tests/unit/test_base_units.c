@@ -182,6 +182,21 @@ TEST(digits_alone)
 	assert_string_equal(units_digits(buffer, UNIT_PERCENT, 10000), "100.00");
 }
 
+TEST(digits_in_groups)
+{
+	char buffer[UNITS_TEXT_MAX];
+
+	assert_string_equal(units_grouped(buffer, 0, ""), "0");
+	assert_string_equal(units_grouped(buffer, 999, ""), "999");
+	assert_string_equal(units_grouped(buffer, 1000, ""), "1,000");
+	assert_string_equal(units_grouped(buffer, -1234567, "+"), "-1,234,567");
+	assert_string_equal(units_grouped(buffer, 12345, "+"), "+12,345");
+	assert_string_equal(units_grouped(buffer, UINT64_MAX, ""), "18,446,744,073,709,551,615");
+	/* The largest there is. */
+	units_grouped(buffer, -(__int128)((unsigned __int128)-1 >> 1) - 1, "");
+	assert_int_equal(strlen(buffer), 1 + 39 + 12);
+}
+
 TEST(names_of_units)
 {
 	static const struct {
@@ -463,8 +478,8 @@ UNIT_TESTS(cmocka_unit_test(every_ladder_at_every_step),
 	   cmocka_unit_test(negatives_climb_the_same_ladder),
 	   cmocka_unit_test(differences_carry_a_sign), cmocka_unit_test(the_largest_difference),
 	   cmocka_unit_test(the_largest_number_there_is), cmocka_unit_test(digits_alone),
-	   cmocka_unit_test(names_of_units), cmocka_unit_test(halves),
-	   cmocka_unit_test(values_that_are_not_whole),
+	   cmocka_unit_test(digits_in_groups), cmocka_unit_test(names_of_units),
+	   cmocka_unit_test(halves), cmocka_unit_test(values_that_are_not_whole),
 	   cmocka_unit_test(a_negative_zero_is_no_number_of_its_own), cmocka_unit_test(amounts),
 	   cmocka_unit_test(percentages), cmocka_unit_test(invalid_amounts),
 	   cmocka_unit_test(minutes_are_of_durations_only), cmocka_unit_test(durations),

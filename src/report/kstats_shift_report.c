@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/kstats_shift_report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "report/kstats_values.h"
+#include "report/table.h"
+
+/* Both sides of a comparison, evaluated. */
+struct sides {
+	const struct kstats_table *before, *after;
+	struct kstats_distribution old, new;
+	char *title;
+};
+
+static void sides_guard(struct sides *sides)
+{
+	kstats_distribution_clear(&sides->old);
+	kstats_distribution_clear(&sides->new);
+	free(sides->title);
+}
+
+static bool texts_differ(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "") != 0;
+}
+
+char *kstats_shift_title(const struct kstats_table *before, const struct kstats_table *after)
+{
+	_cleanup_free_ char *old = kstats_table_title(before);
+	_cleanup_free_ char *new = kstats_table_title(after);
+
+	if (!old || !new)
+		return NULL;
+	return texts_differ(old, new) ? text_print("%s -> %s", old, new) : take_ptr(new);
+}
+
+/* To be cleared, also after an error. */
+static struct error *evaluate(const struct kstats_table *before, const struct kstats_table *after,
+			      struct sides *ret)
+{
+	struct error *err;
+
+	*ret = (struct sides){ .before = before, .after = after };
+	err = kstats_distribution_of(before, NULL, &ret->old);
+	if (!err)
+		err = kstats_distribution_of(after, NULL, &ret->new);
+	ret->title = kstats_shift_title(before, after);
+	return err || ret->title ? err : &error_no_memory;
+}
+
+/* --- rows --- */
+
+struct shift_row {
+	const struct sides *of;
+	const char *quantity;
+	struct {
+		double low, high;
+	} before, after, shift;
+	const char *verdict; /* NULL: none */
+};
+
+static const char *const verdicts[] = {
+	[KSTATS_SAME] = "same slot",
+	[KSTATS_UNSURE] = "may be chance",
+	[KSTATS_SLOWER] = "larger for sure",
+	[KSTATS_FASTER] = "smaller for sure",
+};
+
+static struct shift_row percentile_row(const struct sides *of,
+				       const struct kstats_percentile_row *percentile)
+{
+	const struct kstats_shift shift = kstats_shift(&of->old, &of->new, percentile->fraction);
+
+	return (struct shift_row){
+		of,
+		percentile->name,
+		{ (double)shift.before.low, (double)shift.before.high },
+		{ (double)shift.after.low, (double)shift.after.high },
+		{ shift.least, shift.most },
+		verdicts[shift.sureness],
+	};
+}
+
+static struct shift_row mean_row(const struct sides *of)
+{
+	const double old = kstats_mean(&of->old), new = kstats_mean(&of->new);
+
+	return (struct shift_row){
+		of, "mean", { old, old }, { new, new }, { new - old, new - old }, NULL
+	};
+}
+
+/* No rows if one side recorded nothing. Returns the percentile that has too few values; NULL: none.
+ */
+static const struct kstats_percentile_row *add_rows(const struct sides *of, struct table *table)
+{
+	const uint64_t least = of->old.count < of->new.count ? of->old.count : of->new.count;
+	const struct kstats_percentile_row *missing = NULL;
+	struct shift_row row;
+
+	for (size_t i = 0; least && i < KSTATS_PERCENTILES; i++) {
+		if (!kstats_has_percentile(least, kstats_percentiles[i].fraction)) {
+			missing = missing ? missing : &kstats_percentiles[i];
+			continue;
+		}
+		row = percentile_row(of, &kstats_percentiles[i]);
+		table_row(table, &row);
+	}
+	row = mean_row(of);
+	if (least)
+		table_row(table, &row);
+	return missing;
+}
+
+/* --- cells --- */
+
+enum field {
+	NAME,
+	QUANTITY,
+	BEFORE_COUNT,
+	AFTER_COUNT,
+	BEFORE_LOW,
+	BEFORE_HIGH,
+	AFTER_LOW,
+	AFTER_HIGH,
+	SHIFT_LOW,
+	SHIFT_HIGH,
+	VERDICT,
+	BEFORE,
+	AFTER,
+	SHIFT,
+};
+
+static const struct table_column columns[] = {
+	{ "name", .type = TABLE_TEXT, .formats = TABLE_FOR_CSV, .field = NAME },
+	{ "quantity", "", .type = TABLE_TEXT, .field = QUANTITY },
+	{ "before_count", .type = TABLE_COUNT, .formats = TABLE_FOR_CSV, .field = BEFORE_COUNT },
+	{ "after_count", .type = TABLE_COUNT, .formats = TABLE_FOR_CSV, .field = AFTER_COUNT },
+	{ "before_low", .type = TABLE_DIGITS, .formats = TABLE_FOR_PROGRAMS, .field = BEFORE_LOW },
+	{ "before_high", .type = TABLE_DIGITS, .formats = TABLE_FOR_PROGRAMS,
+	  .field = BEFORE_HIGH },
+	{ "after_low", .type = TABLE_DIGITS, .formats = TABLE_FOR_PROGRAMS, .field = AFTER_LOW },
+	{ "after_high", .type = TABLE_DIGITS, .formats = TABLE_FOR_PROGRAMS, .field = AFTER_HIGH },
+	{ "shift_low", .type = TABLE_DIGITS, .formats = TABLE_FOR_PROGRAMS, .field = SHIFT_LOW },
+	{ "shift_high", .type = TABLE_DIGITS, .formats = TABLE_FOR_PROGRAMS, .field = SHIFT_HIGH },
+	{ NULL, "before", .type = TABLE_TEXT, .right = true, .formats = TABLE_FOR_PEOPLE,
+	  .field = BEFORE },
+	{ NULL, "after", .type = TABLE_TEXT, .right = true, .formats = TABLE_FOR_PEOPLE,
+	  .field = AFTER },
+	{ NULL, "shift", .type = TABLE_TEXT, .right = true, .formats = TABLE_FOR_PEOPLE,
+	  .field = SHIFT },
+	{ "verdict", "", .type = TABLE_TEXT, .field = VERDICT },
+};
+
+/* Bounds of values that are whole are whole, however large; means need not be. */
+static void digits_cell(struct table_cell *cell, double value)
+{
+	const bool is_whole = value == nearbyint(value);
+
+	if (is_whole)
+		units_digits(cell->buffer, UNIT_COUNT, (__int128)value);
+	else
+		units_real_digits(cell->buffer, value);
+	cell->value = (struct table_value){ .type = TABLE_DIGITS, .text = text_of(cell->buffer) };
+}
+
+typedef char *format_value(char *buffer, const struct kstats_table *table, double value);
+
+static void range_cell(struct table_cell *cell, const struct kstats_table *table,
+		       format_value *format, double low, double high)
+{
+	char from[UNITS_TEXT_MAX], to[UNITS_TEXT_MAX];
+
+	format(from, table, low);
+	format(to, table, high);
+	snprintf(cell->buffer, sizeof(cell->buffer), "%s%s%s", from, strcmp(from, to) ? ".." : "",
+		 strcmp(from, to) ? to : "");
+	table_text(cell, text_of(cell->buffer));
+}
+
+static void get_cell(const void *context, const void *row, const struct table_column *column,
+		     struct table_cell *ret)
+{
+	const struct shift_row *r = row;
+	const struct kstats_table *table = r->of->after;
+
+	(void)context;
+	switch ((enum field)column->field) {
+	case NAME:
+		table_string(ret, r->of->title);
+		return;
+	case QUANTITY:
+		table_string(ret, r->quantity);
+		return;
+	case BEFORE_COUNT:
+		table_count(ret, r->of->old.count);
+		return;
+	case AFTER_COUNT:
+		table_count(ret, r->of->new.count);
+		return;
+	case BEFORE_LOW:
+		digits_cell(ret, r->before.low);
+		return;
+	case BEFORE_HIGH:
+		digits_cell(ret, r->before.high);
+		return;
+	case AFTER_LOW:
+		digits_cell(ret, r->after.low);
+		return;
+	case AFTER_HIGH:
+		digits_cell(ret, r->after.high);
+		return;
+	case SHIFT_LOW:
+		digits_cell(ret, r->shift.low);
+		return;
+	case SHIFT_HIGH:
+		digits_cell(ret, r->shift.high);
+		return;
+	case VERDICT:
+		/* Of the mean: nothing for people, null for programs. */
+		table_string(ret, r->verdict);
+		if (!r->verdict)
+			ret->shown = TEXT(" ");
+		return;
+	case BEFORE:
+		range_cell(ret, table, kstats_format, r->before.low, r->before.high);
+		return;
+	case AFTER:
+		range_cell(ret, table, kstats_format, r->after.low, r->after.high);
+		return;
+	case SHIFT:
+		range_cell(ret, table, kstats_format_signed, r->shift.low, r->shift.high);
+		return;
+	}
+}
+
+/* --- text --- */
+
+/* A place that one side does not know is no difference; metrics of programs have their name as
+ * place. */
+static bool is_elsewhere(const struct kstats_table *before, const struct kstats_table *after)
+{
+	if (!before->start && !after->start)
+		return texts_differ(before->name, after->name);
+	if (!before->start || !after->start)
+		return false;
+	return texts_differ(before->start, after->start) || texts_differ(before->end, after->end) ||
+	       (before->scope.key && after->scope.key &&
+		texts_differ(before->scope.key, after->scope.key));
+}
+
+static void print_place(FILE *out, const struct kstats_table *table)
+{
+	text_print_visible(out, text_of(table->start ? table->start : table->name), 0);
+	if (table->end) {
+		fputs(" to ", out);
+		text_print_visible(out, text_of(table->end), 0);
+	}
+	if (table->scope.key) {
+		fputs(" by ", out);
+		text_print_visible(out, text_of(table->scope.key), 0);
+	}
+}
+
+static void print_heading(FILE *out, const struct sides *sides)
+{
+	text_print_visible(out, text_of(sides->title), 0);
+	fprintf(out, ": %" PRIu64 " values before, %" PRIu64 " after\n", sides->old.count,
+		sides->new.count);
+	if (!is_elsewhere(sides->before, sides->after))
+		return;
+	fputs("  the probes differ: ", out);
+	print_place(out, sides->before);
+	fputs(" -> ", out);
+	print_place(out, sides->after);
+	fputc('\n', out);
+}
+
+static void print_distance(FILE *out, const struct sides *sides)
+{
+	const struct kstats_distance d = kstats_distance(&sides->old, &sides->new);
+
+	fprintf(out, "Kolmogorov-Smirnov distance %.4f, p %s %.3g\n", d.distance,
+		d.probability < 1e-6 ? "<" : "=", d.probability < 1e-6 ? 1e-6 : d.probability);
+}
+
+static struct error *print_rows(FILE *out, const struct sides *sides)
+{
+	const struct kstats_percentile_row *missing;
+	struct table table;
+	struct error *err;
+	char needs[UNITS_TEXT_MAX];
+
+	table_begin(&table, columns, array_length(columns),
+		    (struct table_options){ .format = TABLE_AS_TEXT, .out = out, .get = get_cell });
+	missing = add_rows(sides, &table);
+	err = table_end(&table);
+	if (missing)
+		fprintf(out, "%s needs %s values on each side\n", missing->name,
+			units_grouped(needs, kstats_percentile_needs(missing->fraction), ""));
+	return err;
+}
+
+struct error *kstats_shift_text(FILE *out, const struct kstats_table *before,
+				const struct kstats_table *after)
+{
+	_cleanup_(sides) struct sides sides;
+	struct error *err = evaluate(before, after, &sides);
+
+	if (err)
+		return err;
+	print_heading(out, &sides);
+	if (!sides.old.count || !sides.new.count) {
+		fputs("  one side recorded nothing: there is nothing to compare\n", out);
+		return NULL;
+	}
+	err = print_rows(out, &sides);
+	print_distance(out, &sides);
+	return err;
+}

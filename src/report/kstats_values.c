@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/kstats_values.h"
+
+#include <math.h>
+#include <string.h>
+
+const struct kstats_percentile_row kstats_percentiles[KSTATS_PERCENTILES] = {
+	{ "p50", 0.5 },     { "p90", 0.9 },       { "p95", 0.95 }, { "p99", 0.99 },
+	{ "p99.9", 0.999 }, { "p99.99", 0.9999 }, { "max", 1 },
+};
+
+static bool is_time(const struct kstats_table *table)
+{
+	return strcmp(table->unit, unit_name(UNIT_NS)) == 0;
+}
+
+char *kstats_format_exact(char *buffer, const struct kstats_table *table, uint64_t value)
+{
+	return is_time(table) ? units_format(buffer, UNIT_NS, value)
+			      : units_grouped(buffer, value, "");
+}
+
+char *kstats_format(char *buffer, const struct kstats_table *table, double value)
+{
+	/* Doubles have no more digits than these. */
+	if (value >= 0x1p64)
+		value = 0x1p64 - 2048;
+	return kstats_format_exact(buffer, table, (uint64_t)(value + 0.5));
+}
+
+char *kstats_format_signed(char *buffer, const struct kstats_table *table, double value)
+{
+	const __int128 rounded = (__int128)nearbyint(value);
+
+	return is_time(table) ? units_format_delta(buffer, UNIT_NS, rounded)
+			      : units_grouped(buffer, rounded, "+");
+}
+
+char *kstats_format_percentile(char *buffer, const struct kstats_table *table,
+			       const struct kstats_distribution *of, double fraction)
+{
+	if (kstats_has_percentile(of->count, fraction))
+		return kstats_format_exact(buffer, table, kstats_percentile(of, fraction).high);
+	return strcpy(buffer, "-");
+}

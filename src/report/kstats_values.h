@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Values of kstats as people read them, and the percentiles that reports show.
+ *
+ * Times have units of time. Other values are numbers of whatever the program counts, so all of
+ * their digits are shown, in groups of three: "1,234,567" and not "1.235M".
+ */
+#ifndef REPORT_KSTATS_VALUES_H
+#define REPORT_KSTATS_VALUES_H
+
+#include "base/units.h"
+#include "kstats/distribution.h"
+
+/* A value of this table's unit: "1.235ms", "1,235". Room for UNITS_TEXT_MAX. */
+char *kstats_format(char *buffer, const struct kstats_table *table, double value);
+char *kstats_format_exact(char *buffer, const struct kstats_table *table, uint64_t value);
+/* A difference, with its sign. */
+char *kstats_format_signed(char *buffer, const struct kstats_table *table, double value);
+/* The upper bound of a percentile, or "-" if there are too few values for it
+ * (kstats_has_percentile). */
+char *kstats_format_percentile(char *buffer, const struct kstats_table *table,
+			       const struct kstats_distribution *of, double fraction);
+
+/* From p50 to the maximum, which is always shown. */
+#define KSTATS_PERCENTILES 7
+struct kstats_percentile_row {
+	const char *name;
+	double fraction;
+};
+extern const struct kstats_percentile_row kstats_percentiles[KSTATS_PERCENTILES];
+
+#endif
