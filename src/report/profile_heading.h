@@ -5,12 +5,38 @@
 #ifndef REPORT_PROFILE_HEADING_H
 #define REPORT_PROFILE_HEADING_H
 
+#include <inttypes.h>
+
+#include "base/units.h"
 #include "report/profile_text.h"
 #include "report/table.h"
 
 static inline size_t rows_wanted(const struct profile_style *style)
 {
+	if (style->all)
+		return SIZE_MAX;
 	return style->limit ? style->limit : PROFILE_ROWS;
+}
+
+/* The rows that are shown of so many. */
+static inline size_t rows_shown(const struct profile_style *style, size_t count)
+{
+	const size_t wanted = rows_wanted(style);
+
+	return wanted < count ? wanted : count;
+}
+
+/* "... 12 more threads with 3.000ms (--all)", if there are any. */
+static inline void print_more_rows(struct table *table, size_t count, const char *what,
+				   enum unit unit, uint64_t value)
+{
+	char line[UNITS_TEXT_MAX + 80], text[UNITS_TEXT_MAX];
+
+	if (!count)
+		return;
+	snprintf(line, sizeof(line), " ... %zu more %s%s with %s (--all)", count, what,
+		 plural(count), units_format(text, unit, value));
+	table_line(table, line);
 }
 
 /* The options of tables in these reports. */

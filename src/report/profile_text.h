@@ -15,15 +15,16 @@ struct profile_style {
 	bool colour;
 	bool utf8;    /* lines and bars may be drawn by characters that are not ASCII */
 	size_t limit; /* rows, or ends of the tree of stacks; 0: PROFILE_ROWS */
+	bool all;     /* every row, all stacks with all of their frames, and all counts */
 	/* Functions with less of the whole are left out of it, but for what is most of the little
 	 * that the others leave; 0: PROFILE_LEAST_SHARE */
 	double least_share;
 };
 
-#define PROFILE_ROWS        20
+#define PROFILE_ROWS        10
 #define PROFILE_LEAST_SHARE 0.01
 
-/* Title, where it is from and what was lost: a line each. */
+/* A line with the title and where it is from. */
 struct error *head_report(FILE *out, const struct profile_report *report,
 			  const struct profile_style *style) MUST_CHECK;
 
@@ -34,6 +35,21 @@ struct error *head_report(FILE *out, const struct profile_report *report,
  */
 struct error *stack_report(FILE *out, const struct profile_report *report,
 			   const struct profile_style *style) MUST_CHECK;
+
+/* The waits of each program for each reason at each place, where most time was spent first. A place
+ * is the innermost function of the program itself, and what that calls. Threads of the kernel that
+ * wait for work are left out. */
+struct error *waits_report(FILE *out, const struct profile_report *report,
+			   const struct profile_style *style) MUST_CHECK;
+
+/* The thread, in `threads`, and the class of the first row of that; UINT32_MAX: there is none. */
+struct error *waits_heaviest(const struct profile_report *report, uint32_t *ret_thread,
+			     unsigned *ret_class) MUST_CHECK;
+
+/* The functions of the flame, by the time that they have themselves. While a thread waits, that is
+ * of the function which made it wait, and not of the scheduler. Their sum is the whole. */
+struct error *function_report(FILE *out, const struct profile_report *report,
+			      const struct profile_style *style) MUST_CHECK;
 
 /* Print the time of each thread by class, and the sum against wall time. Threads that ran, waited
  * for a CPU or slept uninterruptibly most come first; then those with most of the reported classes.

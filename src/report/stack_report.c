@@ -5,14 +5,15 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "profile/known_frames.h"
 #include "report/flame_walk.h"
 #include "report/profile_heading.h"
 #include "report/profile_wording.h"
 
-/* Frames of a chain that is longer are cut out of its middle. */
-#define CHAIN_MAX  30
-#define CHAIN_HEAD 8
-#define CHAIN_TAIL 16
+/* Lines of a chain that is longer are cut out of its middle. */
+#define CHAIN_MAX  12
+#define CHAIN_HEAD 4
+#define CHAIN_TAIL 6
 
 /* A node while the tree is chosen. */
 struct choice {
@@ -25,10 +26,10 @@ struct choice {
 
 /* The drawing of a tree. */
 struct strokes {
-	const char *branch, *last, *pass, *space, *arrow, *dots;
+	const char *branch, *last, *pass, *space, *arrow, *dots, *times;
 };
-static const struct strokes unicode_strokes = { "├─ ", "└─ ", "│  ", "   ", "←", "…" };
-static const struct strokes ascii_strokes = { "|- ", "`- ", "|  ", "   ", "<-", "..." };
+static const struct strokes unicode_strokes = { "├─ ", "└─ ", "│  ", "   ", "←", "…", "×" };
+static const struct strokes ascii_strokes = { "|- ", "`- ", "|  ", "   ", "<-", "...", "x" };
 
 struct tree {
 	FILE *out;
@@ -36,6 +37,7 @@ struct tree {
 	const struct profile_style *style;
 	const struct strokes *strokes;
 	struct choice *choices; /* of each node */
+	unsigned char *known;   /* enum known_frame, of each face */
 	size_t tips;            /* where the tree ends */
 	size_t left_out;        /* stacks that no line stands for */
 	double left_out_value;
@@ -111,6 +113,8 @@ static void weigh_tree(struct tree *t)
 /* While the tree has few leaves, also show a small node that has this share of the rest of its
  * parent. */
 #define REST_SHARE 0.2
+/* Below a node, follow one that has this share of it. */
+#define MOST_SHARE 0.5
 #define FEW_TIPS   5
 
 /* Callers weigh at least as much as what they call, so they come first. */
@@ -129,7 +133,9 @@ static bool is_chosen(const struct tree *t, uint32_t node, double least)
 	if (!t->tips || c->weight >= least)
 		return true;
 	/* Beside what takes nearly all, as one long sleep does, the rest is to be seen too. */
-	return c->weight >= REST_SHARE * parent->rest && (!is_tip || t->tips < FEW_TIPS);
+	if (is_tip)
+		return t->tips < FEW_TIPS && c->weight >= REST_SHARE * parent->rest;
+	return c->weight >= MOST_SHARE * parent->weight;
 }
 
 /* Sum up the chosen lines, and the time that no line shows. */
@@ -151,12 +157,17 @@ static void find_left_out(struct tree *t, double least)
 	}
 }
 
+static double least_share(const struct profile_style *style)
+{
+	if (style->all)
+		return 0;
+	return style->least_share > 0 ? style->least_share : PROFILE_LEAST_SHARE;
+}
+
 /* Choose nodes by inclusive time, so that functions whose time is in many callees are shown. */
 static struct error *choose(struct tree *t)
 {
-	const double least =
-		(t->style->least_share > 0 ? t->style->least_share : PROFILE_LEAST_SHARE) *
-		whole_of(t->flame);
+	const double least = least_share(t->style) * whole_of(t->flame);
 	const uint32_t count = (uint32_t)t->flame->nodes.count;
 	_cleanup_free_ uint32_t *order = calloc(count, sizeof(*order));
 
@@ -265,7 +276,7 @@ static void print_stack_note(FILE *note, const struct tree *t, uint32_t number)
 	if (!is_tip)
 		fprintf(note, "itself %s, ", flame_value(text, t->flame, value));
 	fputs(profile_classes[largest].name, note);
-	if (most < value)
+	if (share_of((double)most, (double)value) < 0.995)
 		fprintf(note, " %.0f%%", 100 * share_of((double)most, (double)value));
 	if (is_tip && choice->stacks > 1)
 		fprintf(note, ", %" PRIu32 " stacks", choice->stacks);
@@ -274,7 +285,7 @@ static void print_stack_note(FILE *note, const struct tree *t, uint32_t number)
 			profile_classes[largest].is_off_cpu ? "time" : "sample",
 			plural(node->count));
 	if (has_count && node->count > 1 && profile_classes[largest].is_off_cpu)
-		fprintf(note, ", %s each", units_format(text, UNIT_NS, value / node->count));
+		fprintf(note, ", %s each", units_format(text, UNIT_NS, most / node->count));
 }
 
 /* Cut to the terminal, where there is one. */
@@ -299,10 +310,21 @@ static void print_prefix(const struct tree *t)
 		fwrite(t->prefix.items, 1, t->prefix.count, t->out);
 }
 
-static struct error *print_node(const struct tree *t, uint32_t number, const char *branch,
-				bool numbers)
+/* A line of a chain: nodes that look alike are one, and frames that are passed over are in none. */
+struct chain_line {
+	uint32_t node;
+	uint32_t tip; /* the node whose note is at its end: `node`, or one that is passed over */
+	uint32_t times;
+};
+
+struct chain_lines {
+	ARRAY(struct chain_line);
+};
+
+static struct error *print_node(const struct tree *t, const struct chain_line *shown,
+				const char *branch, bool numbers)
 {
-	const struct flame_node *node = node_at(t, number);
+	const struct flame_node *node = node_at(t, shown->node);
 	const struct flame_face *face = flame_face(t->flame, node);
 	_cleanup_free_ char *text = NULL, *visible = NULL;
 	size_t length;
@@ -315,8 +337,10 @@ static struct error *print_node(const struct tree *t, uint32_t number, const cha
 		face->kind == FRAME_KERNEL ? " [k]"
 		: face->inlined            ? " [i]"
 					   : "");
-	if (t->choices[number].is_said && !t->flame->is_diff)
-		print_stack_note(line, t, number);
+	if (shown->times > 1)
+		fprintf(line, " %s%" PRIu32, t->strokes->times, shown->times);
+	if (t->choices[shown->tip].is_said && !t->flame->is_diff)
+		print_stack_note(line, t, shown->tip);
 	if (!file_close_memory(line, &text) || !visible)
 		return &error_no_memory;
 	print_numbers(t, numbers ? node : NULL);
@@ -373,20 +397,95 @@ static bool has_same_numbers(const struct tree *t, uint32_t a, uint32_t b)
 	       flame_baseline(t->flame, x).total == flame_baseline(t->flame, y).total;
 }
 
+static enum known_frame known_at(const struct tree *t, const struct children *chain, size_t i)
+{
+	return t->known[node_at(t, chain->items[i])->face];
+}
+
+/* Frames that begin a thread or enter the kernel only take room, unless ways part there, and so do
+ * those of the scheduler at the end of a chain. */
+static bool is_passed_over(const struct tree *t, const struct children *chain, size_t i)
+{
+	const enum known_frame what = known_at(t, chain, i);
+
+	if (t->style->all)
+		return false;
+	if (what == FRAME_START || what == FRAME_ENTRY)
+		return i + 1 < chain->count;
+	if (what != FRAME_SCHEDULER || !i)
+		return false;
+	for (; i < chain->count; i++)
+		if (known_at(t, chain, i) != FRAME_SCHEDULER ||
+		    !has_same_numbers(t, chain->items[i], chain->items[i - 1]))
+			return false;
+	return true;
+}
+
+/* Does the node look like the one of the line above it? Side ways of nameless frames are not
+ * missed. */
+static bool is_repeated(const struct tree *t, const struct chain_line *line, uint32_t node)
+{
+	const struct flame_face *a = flame_face(t->flame, node_at(t, line->node));
+	const struct flame_face *b = flame_face(t->flame, node_at(t, node));
+
+	return line->node == line->tip && !t->choices[line->tip].is_said && a->name == b->name &&
+	       a->kind == b->kind && a->inlined == b->inlined &&
+	       (has_same_numbers(t, line->node, node) ||
+		(!t->style->all && text_equal(name_text(a->name), TEXT("[unknown]"))));
+}
+
+static struct error *find_lines(const struct tree *t, const struct children *chain,
+				struct chain_lines *ret)
+{
+	for (size_t i = 0; i < chain->count; i++) {
+		const uint32_t node = chain->items[i];
+		struct chain_line *last = ret->count ? &ret->items[ret->count - 1] : NULL;
+
+		if (is_passed_over(t, chain, i)) {
+			if (last && i + 1 == chain->count)
+				last->tip = node;
+		} else if (last && is_repeated(t, last, node)) {
+			last->times++;
+			last->tip = i + 1 == chain->count ? node : last->node;
+		} else if (!array_push(ret, (struct chain_line){ node, node, 1 })) {
+			return &error_no_memory;
+		}
+	}
+	/* A preempted thread: the interrupt, and the scheduler. */
+	if (!ret->count &&
+	    !array_push(ret,
+			(struct chain_line){ chain->items[0], chain->items[chain->count - 1], 1 }))
+		return &error_no_memory;
+	return NULL;
+}
+
+static size_t frames_of(const struct chain_lines *lines, size_t first, size_t end)
+{
+	size_t frames = 0;
+
+	for (size_t i = first; i < end; i++)
+		frames += lines->items[i].times;
+	return frames;
+}
+
 static struct error *print_chain(const struct tree *t, const struct children *chain,
 				 const char *branch, const char *below)
 {
-	bool is_long = chain->count > CHAIN_MAX;
-	struct error *err = NULL;
+	struct chain_lines lines = { 0 };
+	struct error *err = find_lines(t, chain, &lines);
+	const bool is_long = lines.count > CHAIN_MAX && !t->style->all;
+	const size_t tail = lines.count - (is_long ? CHAIN_TAIL : 0);
 
-	for (size_t i = 0; i < chain->count && !err; i++) {
+	for (size_t i = 0; i < lines.count && !err; i++) {
 		if (is_long && i == CHAIN_HEAD) {
-			print_gap(t, below, chain->count - CHAIN_HEAD - CHAIN_TAIL);
-			i = chain->count - CHAIN_TAIL;
+			print_gap(t, below, frames_of(&lines, i, tail));
+			i = tail;
 		}
-		err = print_node(t, chain->items[i], i ? below : branch,
-				 !i || !has_same_numbers(t, chain->items[i], chain->items[i - 1]));
+		err = print_node(
+			t, &lines.items[i], i ? below : branch,
+			!i || !has_same_numbers(t, lines.items[i].node, lines.items[i - 1].node));
 	}
+	array_deinit(&lines);
 	return err;
 }
 
@@ -420,7 +519,7 @@ static void print_left_out(const struct tree *t)
 	char value[UNITS_TEXT_MAX];
 
 	if (t->left_out)
-		fprintf(t->out, "\n%s %zu more stack%s with %s (%.2f%%)\n", t->strokes->dots,
+		fprintf(t->out, "\n%s %zu more stack%s with %s (%.2f%%): --all\n", t->strokes->dots,
 			t->left_out, plural(t->left_out),
 			flame_value(value, t->flame, (uint64_t)t->left_out_value),
 			100 * share_of(t->left_out_value, whole_of(t->flame)));
@@ -453,14 +552,16 @@ struct error *stack_report(FILE *out, const struct profile_report *report,
 	struct tree t = { .out = out,
 			  .flame = report->flame,
 			  .style = style,
-			  .strokes = style->utf8 ? &unicode_strokes : &ascii_strokes };
-	struct error *err = choose(&t);
+			  .strokes = style->utf8 ? &unicode_strokes : &ascii_strokes,
+			  .known = known_faces_of(report->flame) };
+	struct error *err = t.known ? choose(&t) : &error_no_memory;
 
 	if (!err && t.tips) {
 		print_heading(out, style, "Stacks");
 		err = print_trees(&t);
 	}
 	free(t.choices);
+	free(t.known);
 	array_deinit(&t.prefix);
 	return err;
 }
