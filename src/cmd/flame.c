@@ -118,6 +118,8 @@ static int run_flame(const struct command *command, int argc, char **argv)
 		if (err) {
 			status = usage_error(command, err);
 		} else {
+			if (argc - first == 1 && strcmp(argv[first], "-") != 0)
+				arguments.output.file = argv[first];
 			err = show_files(&arguments, argv + first, argc - first);
 			status = err ? report_error(err, STATUS_FAILED) : STATUS_DONE;
 		}

@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
+#include "cmd/profile_next.h"
 #include "profile/preset.h"
 #include "profile/symbolise.h"
 #include "report/profile_text.h"
@@ -317,6 +318,7 @@ static struct profile_style style_of(const struct profile_output *output)
 {
 	return (struct profile_style){
 		.limit = output->top,
+		.all = output->all,
 		.utf8 = terminal_is_utf8(),
 		.colour = terminal_wants_colour(),
 		.width = terminal_size().ws_col,
@@ -326,20 +328,34 @@ static struct profile_style style_of(const struct profile_output *output)
 typedef struct error *profile_text(FILE *out, const struct profile_report *report,
 				   const struct profile_style *style);
 
+/* Where there is time on the CPU, functions come before whole stacks: these are of waits mostly. */
 static profile_text *const texts[] = {
-	head_report,      stack_report,     thread_report, longest_report,
-	preemptor_report, histogram_report, footer_report,
+	waits_report,   stack_report,     function_report,  thread_report,
+	longest_report, preemptor_report, histogram_report, footer_report,
 };
+static profile_text *const texts_on_cpu[] = {
+	waits_report,   function_report,  stack_report,     thread_report,
+	longest_report, preemptor_report, histogram_report, footer_report,
+};
+/* The comparison of two profiles covers only stacks. */
+static profile_text *const texts_of_two[] = { stack_report };
 
 static struct error *print_profile_text(const struct profile_output *output,
 					const struct profile_report *report)
 {
 	const struct profile_style style = style_of(output);
-	struct error *err = NULL;
+	const bool has_on_cpu =
+		flame_of_class(report->flame, report->flame->nodes.items, CLASS_ON_CPU).total;
+	profile_text *const *parts = report->baseline ? texts_of_two
+				     : has_on_cpu     ? texts_on_cpu
+						      : texts;
+	const size_t count = report->baseline ? array_length(texts_of_two) : array_length(texts);
+	struct error *err = head_report(stdout, report, &style);
 
-	/* The comparison of two profiles covers only stacks. */
-	for (size_t i = 0; !err && i < (report->baseline ? 2 : array_length(texts)); i++)
-		err = texts[i](stdout, report, &style);
+	for (size_t i = 0; !err && i < count; i++)
+		err = parts[i](stdout, report, &style);
+	if (!err && !report->baseline && (output->file || !output->is_elsewhere))
+		err = profile_next(stdout, report, output->file);
 	fflush(stdout);
 	return err;
 }

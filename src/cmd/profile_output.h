@@ -25,7 +25,9 @@ struct profile_output {
 	struct filter *filter; /* NULL: nothing was asked for */
 	bool offsets, no_inline, quiet;
 	size_t top; /* 0: the usual */
+	bool all;
 	const char *symfs;
+	const char *file;  /* the one that the profile is from; NULL: none, or several */
 	bool is_elsewhere; /* processes of the profile need not be those that are here */
 };
 
@@ -59,7 +61,9 @@ struct profile_output {
 	{ "no-inline", 0, NULL, parse_flag, PROFILE_OUTPUT_AT(arguments, no_inline),               \
 	  "Do not resolve inlined functions: faster.", NULL, false },                              \
 	{ "top", 0, "N", parse_count, PROFILE_OUTPUT_AT(arguments, top),                             \
-	  "Show at most N stacks and rows in text (default 20).", NULL, false },                   \
+	  "Show at most N stacks and rows in text (default 10).", NULL, false },                   \
+	{ "all", 0, NULL, parse_flag, PROFILE_OUTPUT_AT(arguments, all),                           \
+	  "Show all rows, whole stacks and all counts in text.", NULL, false },                    \
 	{ "symfs", 0, "DIR", parse_string, PROFILE_OUTPUT_AT(arguments, symfs),                    \
 	  "Search this directory first for programs and libraries.", NULL, false },                \
 	{ "quiet", 'q', NULL, parse_flag, PROFILE_OUTPUT_AT(arguments, quiet),                     \

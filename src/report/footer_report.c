@@ -11,22 +11,11 @@
 
 /* --- head --- */
 
-static struct error *print_visible_line(FILE *out, const char *text, size_t length, bool bold)
-{
-	_cleanup_free_ char *visible = text_visible((struct text){ text, length });
-
-	if (!visible)
-		return &error_no_memory;
-	if (*visible)
-		fprintf(out, bold ? "\033[1m%s\033[0m\n" : "%s\n", visible);
-	return NULL;
-}
-
 struct error *head_report(FILE *out, const struct profile_report *report,
 			  const struct profile_style *style)
 {
+	const char *title = profile_title(report);
 	_cleanup_free_ char *origin = NULL;
-	struct error *err;
 	size_t length;
 	FILE *memory = open_memstream(&origin, &length);
 
@@ -35,18 +24,25 @@ struct error *head_report(FILE *out, const struct profile_report *report,
 	profile_origin(memory, report);
 	if (!file_close_memory(memory, &origin))
 		return &error_no_memory;
-	err = print_visible_line(out, profile_title(report), strlen(profile_title(report)),
-				 style->colour);
-	return err ? err : print_visible_line(out, origin, length, false);
+	if (style->colour)
+		fputs("\033[1m", out);
+	text_print_visible(out, text_of(title), 0);
+	if (style->colour)
+		fputs("\033[0m", out);
+	if (length)
+		fputs(": ", out);
+	text_print_visible(out, (struct text){ origin, length }, 0);
+	fputc('\n', out);
+	return NULL;
 }
 
 /* --- foot --- */
 
-static void print_events(FILE *out, const struct profile *profile)
+static void print_events(FILE *out, const struct profile *profile, bool all)
 {
 	const struct profile_losses *l = &profile->meta.losses;
 
-	if (l->switches)
+	if (l->switches && all)
 		fprintf(out, " seen      %" PRIu64 " switches\n", l->switches);
 	fprintf(out, " events    %" PRIu64 ", of which %" PRIu64 " kept", l->events, l->kept);
 	if (l->in_progress)
@@ -55,7 +51,7 @@ static void print_events(FILE *out, const struct profile *profile)
 	fputc('\n', out);
 }
 
-static void print_truncated(FILE *out, const struct profile_meta *meta)
+static void print_truncated(FILE *out, const struct profile_meta *meta, bool all)
 {
 	const struct profile_losses *l = &meta->losses;
 	const char *option = meta->memory_limit ? "--memory" : "--max-map-memory";
@@ -73,7 +69,7 @@ static void print_truncated(FILE *out, const struct profile_meta *meta)
 			" threads   %" PRIu64
 			" changed during every read: a part of their time may count twice\n",
 			l->threads_torn);
-	if (l->missed)
+	if (l->missed && all)
 		fprintf(out,
 			" missed    %" PRIu64
 			" switches; the kernel's count of run time stands in for them\n",
@@ -209,12 +205,12 @@ static void print_checked(FILE *out, const struct profile_losses *l)
 /* Below this duration, the share of a CPU measures starting and naming only. */
 #define SHARE_NS NS_PER_S
 
-static void print_cost(FILE *out, const struct profile_meta *meta)
+static void print_cost(FILE *out, const struct profile_meta *meta, bool all)
 {
 	const struct profile_losses *l = &meta->losses;
 	char value[UNITS_TEXT_MAX];
 
-	if (l->runs)
+	if (l->runs && all)
 		fprintf(out, " programs  %.0fns for each of %" PRIu64 " runs, %s in all\n",
 			share_of((double)l->run_ns, (double)l->runs), l->runs,
 			units_format(value, UNIT_NS, l->run_ns));
@@ -240,7 +236,7 @@ struct error *footer_report(FILE *out, const struct profile_report *report,
 	if (!l->events && !l->switches)
 		return NULL;
 	print_heading(out, style, "Collection");
-	print_events(out, profile);
+	print_events(out, profile, style->all);
 	if (l->filtered)
 		fprintf(out, " filtered  %" PRIu64 " event%s, %s\n", l->filtered,
 			plural(l->filtered), units_format(value, UNIT_NS, l->filtered_ns));
@@ -252,9 +248,12 @@ struct error *footer_report(FILE *out, const struct profile_report *report,
 	else
 		fputs(" lost      nothing\n", out);
 	print_limit(out, &profile->meta, kept);
-	print_truncated(out, &profile->meta);
-	print_walks(out, l->walks);
-	print_checked(out, l);
-	print_cost(out, &profile->meta);
+	print_truncated(out, &profile->meta, style->all);
+	if (style->all ||
+	    walk_ends_worth(l->walks, WALK_CUT) + walk_ends_worth(l->walks, WALK_SHORT))
+		print_walks(out, l->walks);
+	if (style->all || l->stacks_wrong || l->user_stacks_wrong)
+		print_checked(out, l);
+	print_cost(out, &profile->meta, style->all);
 	return NULL;
 }

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/sum.h"
 #include "base/units.h"
 #include "report/flame_walk.h"
 #include "report/profile_heading.h"
@@ -110,7 +111,9 @@ static struct error *print_preemptor_rows(FILE *out, const struct profile *profi
 	struct preemptor_rows rows = { 0 };
 	struct table_options options = profile_table(out, style, get_preemptor_cell, &rows);
 	struct error *err = NULL;
+	uint64_t rest = 0;
 	struct table table;
+	size_t shown;
 
 	for (size_t i = 0; i < profile->preemptors.count && !err; i++) {
 		const struct preemptor *c = &profile->preemptors.items[i];
@@ -120,11 +123,16 @@ static struct error *print_preemptor_rows(FILE *out, const struct profile *profi
 	}
 	if (rows.count)
 		qsort(rows.items, rows.count, sizeof(*rows.items), by_ns);
+	shown = rows_shown(style, rows.count);
 	options.when = is_by_waiter ? BY_WAITER : OVER_ALL;
 	if (!err) {
 		table_begin(&table, columns, array_length(columns), options);
-		for (size_t i = 0; i < rows.count && i < rows_wanted(style); i++)
+		for (size_t i = 0; i < shown; i++)
 			table_row(&table, &rows.items[i]);
+		for (size_t i = shown; i < rows.count; i++)
+			sum_add(&rest, rows.items[i].ns);
+		print_more_rows(&table, rows.count - shown, is_by_waiter ? "pair" : "thread",
+				UNIT_NS, rest);
 		err = table_end(&table);
 	}
 	array_deinit(&rows);

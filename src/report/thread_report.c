@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/sum.h"
@@ -25,7 +26,32 @@ struct thread_rows {
 	struct thread_row *items;
 	size_t count;
 	unsigned occurring; /* classes: a bit each */
+	bool has_processes; /* that are named otherwise than a thread of theirs */
 };
+
+static uint64_t wall_of(const struct profile_thread *thread)
+{
+	return thread->ended_ns > thread->begun_ns ? thread->ended_ns - thread->begun_ns : 0;
+}
+
+/* Times of states add up to the time for which the thread was watched: where they do, that is no
+ * news. */
+#define SUM_TOLERANCE 0.001
+
+static bool adds_up(const struct thread_row *row)
+{
+	const double wall = (double)wall_of(row->thread);
+
+	return !row->thread->is_accounted || fabs((double)row->sum - wall) <= SUM_TOLERANCE * wall;
+}
+
+static bool add_up(const struct thread_rows *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!adds_up(&rows->items[i]))
+			return false;
+	return true;
+}
 
 static int busiest_first(const void *a, const void *b)
 {
@@ -69,6 +95,7 @@ static bool fill_rows(struct thread_rows *rows, const struct profile *profile, u
 			if (row->ns[class])
 				rows->occurring |= 1u << class;
 		}
+		rows->has_processes |= row->thread->name != row->thread->process;
 	}
 	if (rows->count)
 		qsort(rows->items, rows->count, sizeof(*rows->items), busiest_first);
@@ -82,8 +109,7 @@ static void get_thread_cell(const void *context, const void *row_,
 {
 	const struct thread_row *row = row_;
 	const struct profile_thread *thread = row->thread;
-	const uint64_t wall =
-		thread->ended_ns > thread->begun_ns ? thread->ended_ns - thread->begun_ns : 0;
+	const uint64_t wall = wall_of(thread);
 
 	(void)context;
 	switch ((enum thread_field)column->field) {
@@ -116,18 +142,14 @@ static void get_thread_cell(const void *context, const void *row_,
 	}
 }
 
-static void add_left_out(struct table *table, const struct thread_rows *rows, size_t shown)
+/* The others are last. */
+static size_t rows_with_time(const struct thread_rows *rows)
 {
-	char line[UNITS_TEXT_MAX + 80], value[UNITS_TEXT_MAX];
-	uint64_t rest = 0;
+	size_t count = rows->count;
 
-	if (shown >= rows->count)
-		return;
-	for (size_t i = shown; i < rows->count; i++)
-		sum_add(&rest, rows->items[i].shown);
-	snprintf(line, sizeof(line), "... %zu more thread%s with %s", rows->count - shown,
-		 plural(rows->count - shown), units_format(value, UNIT_NS, rest));
-	table_line(table, line);
+	while (count && !rows->items[count - 1].shown)
+		count--;
+	return count;
 }
 
 static struct error *print_thread_rows(FILE *out, const struct thread_rows *rows,
@@ -138,9 +160,9 @@ static struct error *print_thread_rows(FILE *out, const struct thread_rows *rows
 		{ "tid", .type = TABLE_COUNT, .field = TID },
 		{ "process", .type = TABLE_TEXT, .field = PROCESS },
 	};
-	size_t count = 3;
-	const size_t wanted = rows_wanted(style);
-	const size_t shown = wanted < rows->count ? wanted : rows->count;
+	size_t count = style->all || rows->has_processes ? 3 : 2;
+	const size_t shown = rows_shown(style, style->all ? rows->count : rows_with_time(rows));
+	uint64_t rest = 0;
 	struct table table;
 
 	for (unsigned class = 0; class < CLASS_COUNT; class ++)
@@ -149,13 +171,17 @@ static struct error *print_thread_rows(FILE *out, const struct thread_rows *rows
 								  .type = TABLE_NS, .field = CLASS,
 								  .argument = class };
 	columns[count++] = (struct table_column){ "sum", .type = TABLE_NS, .field = SUM };
-	columns[count++] = (struct table_column){ "wall", .type = TABLE_NS, .field = WALL };
-	columns[count++] = (struct table_column){ "sum/wall", .type = TABLE_PERCENT, .decimals = 2,
-						  .field = SUM_OF_WALL };
+	if (style->all || !add_up(rows, shown)) {
+		columns[count++] = (struct table_column){ "wall", .type = TABLE_NS, .field = WALL };
+		columns[count++] = (struct table_column){ "sum/wall", .type = TABLE_PERCENT,
+							  .decimals = 2, .field = SUM_OF_WALL };
+	}
 	table_begin(&table, columns, count, profile_table(out, style, get_thread_cell, NULL));
 	for (size_t i = 0; i < shown && table_row(&table, &rows->items[i]); i++)
 		;
-	add_left_out(&table, rows, shown);
+	for (size_t i = shown; i < rows->count; i++)
+		sum_add(&rest, rows->items[i].shown);
+	print_more_rows(&table, rows->count - shown, "thread", UNIT_NS, rest);
 	return table_end(&table);
 }
 

@@ -74,7 +74,7 @@ TEST(hidden_samples_are_counted_apart_from_the_rest)
 		" 100.00%   46.000µs  main  ← itself 1.000µs, on-cpu\n"
 		"  86.96%   40.000µs  └─ flush [i]\n"
 		"                        fsync [k]  ← uninterruptible, 2 times, 20.000µs each\n"
-		"\n… 1 more stack with 5.000µs (10.87%)\n");
+		"\n… 1 more stack with 5.000µs (10.87%): --all\n");
 	s.style.limit = 0;
 	s.style.least_share = 0.1;
 	assert_non_null(
@@ -103,7 +103,7 @@ TEST(a_function_whose_time_is_in_many_callees_is_shown)
 			    "  66.67%    4.000µs  ├─ parse  ← on-cpu, 400 stacks, 400 samples\n"
 			    "   1.67%      100ns  ├─ other000  ← on-cpu, 10 samples\n"
 			    "   1.67%      100ns  └─ other001  ← on-cpu, 10 samples\n"
-			    "\n… 18 more stacks with 1.800µs (30.00%)\n");
+			    "\n… 18 more stacks with 1.800µs (30.00%): --all\n");
 }
 
 /* Far below the share of the whole from which stacks are shown. */
@@ -158,8 +158,11 @@ TEST(the_middle_of_long_chains_is_cut_out)
 		end += sprintf(end, "%sframe%02u", i ? ";" : "", i);
 	build_sample(s.profile, thread, CLASS_ON_CPU, stack, 5, 1);
 	text = report_scene_text(&s, stack_report);
-	assert_non_null(strstr(text, "frame07\n                     … 76 frames …\n"
-				     "                     frame84\n"));
+	assert_non_null(strstr(text, "frame03\n                     … 90 frames …\n"
+				     "                     frame94\n"));
+	s.style.all = true;
+	assert_non_null(strstr(report_scene_text(&s, stack_report),
+			       "frame04\n                     frame05\n"));
 }
 
 /* --- threads --- */
@@ -183,6 +186,7 @@ TEST(threads_have_columns_for_occurring_classes_and_their_sum)
 	thread->ns[CLASS_ON_CPU] = 4000;
 	thread->ns[CLASS_RUNNABLE] = 1000;
 	thread->ns[CLASS_IO_WAIT] = 5000;
+	s.style.all = true;
 	assert_string_equal(report_scene_text(&s, thread_report),
 			    "\n## Threads\n"
 			    " thread  tid  process   on-cpu  runnable  uninterruptible  io-wait    "
@@ -204,14 +208,18 @@ TEST(threads_are_ordered_by_the_reported_classes)
 	account(0, 1)->ns[CLASS_ON_CPU] = 9;
 	account(1, 1)->ns[CLASS_UNINTERRUPTIBLE] = 90;
 	s.view.classes = FLAME_ON_CPU;
+	assert_null(strstr(report_scene_text(&s, thread_report), " writer "));
+	s.style.all = true;
 	text = report_scene_text(&s, thread_report);
 	assert_true(strstr(text, " db ") < strstr(text, " writer "));
 	s.view.classes = FLAME_OFF_CPU;
 	text = report_scene_text(&s, thread_report);
 	assert_true(strstr(text, " db       10") > strstr(text, " writer "));
+	s.style.all = false;
 	s.style.limit = 1;
-	assert_non_null(
-		strstr(report_scene_text(&s, thread_report), "... 1 more thread with 0ns\n"));
+	account(0, 1)->ns[CLASS_IO_WAIT] = 5000;
+	assert_non_null(strstr(report_scene_text(&s, thread_report),
+			       " ... 1 more thread with 90ns (--all)\n"));
 }
 
 /* --- blocks, preemptors --- */
@@ -309,6 +317,7 @@ TEST(histograms_have_bars_and_percentiles)
 TEST(the_footer_counts_losses)
 {
 	report_scene_fill(&s);
+	s.style.all = true;
 	s.profile->meta.duration_ns = 1000000;
 	s.profile->meta.losses = (struct profile_losses){
 		.switches = 12,
@@ -353,6 +362,7 @@ TEST(the_footer_has_no_share_of_a_moment)
 TEST(the_footer_counts_the_ends_of_walks)
 {
 	report_scene_fill(&s);
+	s.style.all = true;
 	s.profile->meta.losses = (struct profile_losses){
 		.events = 10,
 		.kept = 10,
@@ -408,19 +418,19 @@ TEST(the_head_names_kind_and_origin)
 	s.profile->meta.cpus = 1;
 	s.profile->meta.captured_at_unix_ns = 86400000000000;
 	assert_string_equal(report_scene_text(&s, head_report),
-			    "Time on and off the CPU\n"
+			    "Time on and off the CPU: "
 			    "host\\x1b, 1.500s on 1 CPU, 1970-01-02 00:00:00 UTC\n");
 	s.view.classes = FLAME_OFF_CPU;
-	assert_int_equal(strncmp(report_scene_text(&s, head_report), "Off-CPU time\n", 13), 0);
+	assert_int_equal(strncmp(report_scene_text(&s, head_report), "Off-CPU time: ", 14), 0);
 	s.view.classes = FLAME_ON_CPU;
-	assert_int_equal(strncmp(report_scene_text(&s, head_report), "On-CPU time\n", 12), 0);
+	assert_int_equal(strncmp(report_scene_text(&s, head_report), "On-CPU time: ", 13), 0);
 }
 
 TEST(nothing_is_said_about_nothing)
 {
 	static profile_text *const texts[] = {
-		stack_report,     thread_report,    longest_report,
-		preemptor_report, histogram_report, footer_report,
+		waits_report,   stack_report,     function_report,  thread_report,
+		longest_report, preemptor_report, histogram_report, footer_report,
 	};
 
 	for (size_t i = 0; i < array_length(texts); i++)

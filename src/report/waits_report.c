@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/sum.h"
+#include "base/units.h"
+#include "profile/known_frames.h"
+#include "report/flame_walk.h"
+#include "report/profile_heading.h"
+#include "report/profile_stack.h"
+
+/* The waits of a program for one reason at one place. */
+struct wait_row {
+	const struct name *program;    /* NULL: threads of the kernel */
+	const struct name *own, *call; /* functions (struct stack_place); `call` may be NULL */
+	uint32_t node;                 /* of a stack that has `own` */
+	unsigned class;
+	uint64_t ns, count, threads;
+	uint32_t thread;          /* the one of the heaviest sample, */
+	uint64_t most;            /* which has so many ns */
+	uint64_t longest;         /* 0: unknown */
+	const struct name *waker; /* of the longest */
+	uint32_t waker_tid;
+};
+
+struct wait_rows {
+	const struct profile *profile;
+	const struct profile_style *style;
+	unsigned char *known;
+	ARRAY(struct wait_row);
+	struct word_map numbers;
+	uint64_t ns;
+	bool has_wakers;
+};
+
+static const struct name *function_at(const struct profile *profile, uint32_t node)
+{
+	return node == NODE_NONE ? NULL
+				 : profile->frames.items[profile->nodes.items[node].frame].name;
+}
+
+/* The row of a thread's waits with this stack; NULL without memory. */
+static struct wait_row *row_of(struct wait_rows *rows, uint32_t thread, unsigned class,
+			       uint32_t leaf)
+{
+	const struct profile_thread *t = &rows->profile->threads.items[thread];
+	const struct stack_place place = leaf == NODE_NONE
+						 ? (struct stack_place){ NODE_NONE, NODE_NONE }
+						 : stack_place(rows->profile, rows->known, leaf);
+	const struct wait_row row = { .program = t->is_kernel ? NULL : t->process,
+				      .own = function_at(rows->profile, place.own),
+				      .call = function_at(rows->profile, place.call),
+				      .node = place.own,
+				      .class = class,
+				      .thread = thread };
+	/* Addresses of names are multiples of 8. */
+	uint32_t *number = word_map_at(&rows->numbers,
+				       (struct words){ { (uintptr_t)row.program, (uintptr_t)row.own,
+							 (uintptr_t)row.call << 4 | class } });
+
+	if (!number)
+		return NULL;
+	if (*number == WORD_MAP_NEW) {
+		if (!array_push(rows, row))
+			return NULL;
+		*number = (uint32_t)rows->count - 1;
+	}
+	return &rows->items[*number];
+}
+
+/* --- adding up --- */
+
+/* Kernel threads that no signal wakes, and parked ones, wait for work. */
+static bool is_wait(const struct profile_thread *thread, unsigned class, unsigned classes)
+{
+	if (!profile_classes[class].is_off_cpu || !(classes >> class & 1))
+		return false;
+	return class != CLASS_IDLE && class != CLASS_PARKED &&
+	       !(thread->is_kernel && class == CLASS_INTERRUPTIBLE);
+}
+
+static struct error *add_sample(struct wait_rows *rows, struct word_map *threads,
+				const struct sample *sample)
+{
+	struct wait_row *row = row_of(rows, sample->thread, sample->class, sample->node);
+	uint32_t *seen;
+
+	if (!row)
+		return &error_no_memory;
+	seen = word_map_at(threads,
+			   (struct words){ { (uintptr_t)(row - rows->items), sample->thread } });
+	if (!seen)
+		return &error_no_memory;
+	row->threads += *seen == WORD_MAP_NEW;
+	*seen = 0;
+	if (row->most < sample->ns) {
+		row->most = sample->ns;
+		row->thread = sample->thread;
+	}
+	sum_add(&row->ns, sample->ns);
+	sum_add(&row->count, sample->count);
+	sum_add(&rows->ns, sample->ns);
+	return NULL;
+}
+
+/* Each of the longest waits of the profile is one of a row. */
+static struct error *add_longest(struct wait_rows *rows, const struct block *block)
+{
+	struct wait_row *row = row_of(rows, block->thread, block->class, block->node);
+
+	if (!row)
+		return &error_no_memory;
+	if (row->longest >= block->ns)
+		return NULL;
+	row->longest = block->ns;
+	row->waker = block->waker;
+	row->waker_tid = block->waker_tid;
+	rows->has_wakers |= block->waker != NULL;
+	return NULL;
+}
+
+static int longest_first(const void *a, const void *b)
+{
+	const struct wait_row *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? 1 : -1;
+	return (x->node > y->node) - (x->node < y->node);
+}
+
+static struct error *add_up(struct wait_rows *rows, unsigned classes)
+{
+	const struct profile *profile = rows->profile;
+	struct word_map threads = { 0 };
+	struct error *err = NULL;
+
+	for (size_t i = 0; i < profile->samples.count && !err; i++) {
+		const struct sample *sample = &profile->samples.items[i];
+
+		if (is_wait(&profile->threads.items[sample->thread], sample->class, classes))
+			err = add_sample(rows, &threads, sample);
+	}
+	for (size_t i = 0; i < profile->longest.count && !err; i++) {
+		const struct block *block = &profile->longest.items[i];
+
+		if (is_wait(&profile->threads.items[block->thread], block->class, classes))
+			err = add_longest(rows, block);
+	}
+	word_map_deinit(&threads);
+	return err;
+}
+
+/* --- printing --- */
+
+enum wait_field { TIME, SHARE, THREADS, COUNT, MEAN, LONGEST, REASON, PROGRAM, PLACE, WAKER };
+
+#define WITH_WAKERS 1
+
+static const struct table_column columns[] = {
+	{ "time", .type = TABLE_NS, .field = TIME },
+	{ "share", .type = TABLE_PERCENT, .decimals = 1, .field = SHARE },
+	{ "threads", .type = TABLE_COUNT, .field = THREADS },
+	{ "times", .type = TABLE_COUNT, .field = COUNT },
+	{ "mean", .type = TABLE_NS, .field = MEAN },
+	{ "longest", .type = TABLE_NS, .field = LONGEST },
+	{ "reason", .type = TABLE_TEXT, .field = REASON },
+	{ "program", .type = TABLE_TEXT, .field = PROGRAM },
+	{ "where", .type = TABLE_TEXT, .field = PLACE },
+	{ "woken by", .type = TABLE_TEXT, .when = WITH_WAKERS, .field = WAKER },
+};
+
+static void place_cell(const struct wait_rows *rows, const struct wait_row *row,
+		       struct table_cell *ret)
+{
+	const struct profile *profile = rows->profile;
+	_cleanup_free_ char *own = NULL;
+
+	if (row->node == NODE_NONE)
+		return;
+	own = frame_visible(&profile->frames.items[profile->nodes.items[row->node].frame]);
+	table_owned(ret, !own        ? NULL
+			 : row->call ? text_print("%s %s %s", own, rows->style->utf8 ? "→" : "->",
+						  row->call->bytes)
+				     : strdup(own));
+}
+
+static void get_wait_cell(const void *context, const void *row_, const struct table_column *column,
+			  struct table_cell *ret)
+{
+	const struct wait_rows *rows = context;
+	const struct wait_row *row = row_;
+
+	switch ((enum wait_field)column->field) {
+	case TIME:
+		table_ns(ret, row->ns);
+		return;
+	case SHARE:
+		table_real(ret, TABLE_PERCENT, 100 * share_of((double)row->ns, (double)rows->ns));
+		return;
+	case THREADS:
+		table_count(ret, row->threads);
+		return;
+	case COUNT:
+		if (row->count)
+			table_count(ret, row->count);
+		return;
+	case MEAN:
+		if (row->count)
+			table_ns(ret, row->ns / row->count);
+		return;
+	case LONGEST:
+		if (row->longest || row->count == 1)
+			table_ns(ret, row->longest ? row->longest : row->ns);
+		return;
+	case REASON:
+		table_string(ret, profile_classes[row->class].name);
+		return;
+	case PROGRAM:
+		table_text(ret, row->program ? name_text(row->program) : TEXT("[kernel threads]"));
+		return;
+	case PLACE:
+		place_cell(rows, row, ret);
+		return;
+	case WAKER:
+		/* An interrupt has no number. */
+		if (row->waker)
+			table_printf(ret, row->waker_tid ? "%.160s (%" PRIu32 ")" : "%.160s",
+				     row->waker->bytes, row->waker_tid);
+		return;
+	}
+}
+
+static struct error *print_wait_rows(FILE *out, const struct wait_rows *rows)
+{
+	struct table_options options = profile_table(out, rows->style, get_wait_cell, rows);
+	const size_t shown = rows_shown(rows->style, rows->count);
+	struct table table;
+	uint64_t rest = 0;
+
+	options.when = rows->has_wakers ? WITH_WAKERS : 0;
+	table_begin(&table, columns, array_length(columns), options);
+	for (size_t i = 0; i < shown && table_row(&table, &rows->items[i]); i++)
+		;
+	for (size_t i = shown; i < rows->count; i++)
+		sum_add(&rest, rows->items[i].ns);
+	print_more_rows(&table, rows->count - shown, "place", UNIT_NS, rest);
+	return table_end(&table);
+}
+
+static struct error *find_waits(struct wait_rows *rows, const struct profile_report *report)
+{
+	struct error *err;
+
+	rows->profile = report->profile;
+	rows->known = known_frames_of(report->profile);
+	err = rows->known ? add_up(rows, profile_classes_shown(report)) : &error_no_memory;
+	if (!err && rows->count)
+		qsort(rows->items, rows->count, sizeof(*rows->items), longest_first);
+	return err;
+}
+
+static void free_waits(struct wait_rows *rows)
+{
+	array_deinit(rows);
+	word_map_deinit(&rows->numbers);
+	free(rows->known);
+}
+
+struct error *waits_report(FILE *out, const struct profile_report *report,
+			   const struct profile_style *style)
+{
+	struct wait_rows rows = { .style = style };
+	struct error *err = find_waits(&rows, report);
+
+	if (!err && rows.count) {
+		print_heading(out, style, "Longest waits, by place");
+		err = print_wait_rows(out, &rows);
+	}
+	free_waits(&rows);
+	return err;
+}
+
+struct error *waits_heaviest(const struct profile_report *report, uint32_t *ret_thread,
+			     unsigned *ret_class)
+{
+	struct wait_rows rows = { 0 };
+	struct error *err = find_waits(&rows, report);
+
+	*ret_thread = UINT32_MAX;
+	if (!err && rows.count) {
+		*ret_thread = rows.items[0].thread;
+		*ret_class = rows.items[0].class;
+	}
+	free_waits(&rows);
+	return err;
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Places of waits, functions, and what trees leave out of a stack.
+ */
+#include <stdlib.h>
+
+#include "profile/known_frames.h"
+#include "unit/profile_report_scene.h"
+
+static struct report_scene s;
+
+static int setup(void **state)
+{
+	(void)state;
+	report_scene_begin(&s);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	report_scene_end(&s);
+	return 0;
+}
+
+#define LOCKED                                                                         \
+	"start_thread;worker;log_message;pthread_mutex_lock;__lll_lock_wait;"          \
+	"entry_SYSCALL_64_after_hwframe_[k];do_syscall_64_[k];__x64_sys_futex_[k];"    \
+	"do_futex_[k];futex_wait_[k];__futex_wait_[k];futex_do_wait_[k];schedule_[k];" \
+	"__schedule_[k]"
+#define SYNCED                                                                    \
+	"start_thread;worker;write_log;fsync;entry_SYSCALL_64_after_hwframe_[k];" \
+	"do_syscall_64_[k];__x64_sys_fsync_[k];folio_wait_writeback_[k];"         \
+	"folio_wait_bit_[k];io_schedule_[k];schedule_[k];__schedule_[k]"
+
+static void fill(void)
+{
+	uint32_t one = build_profile_thread(s.profile, 10, 11, "shopd", "worker", NULL);
+	uint32_t two = build_profile_thread(s.profile, 10, 12, "shopd", "worker", NULL);
+
+	build_sample(s.profile, one, CLASS_INTERRUPTIBLE, LOCKED, 6000, 3);
+	build_sample(s.profile, two, CLASS_INTERRUPTIBLE, LOCKED, 4000, 1);
+	build_sample(s.profile, two, CLASS_IO_WAIT, SYNCED, 300, 2);
+	build_sample(s.profile, two, CLASS_RUNNABLE, SYNCED, 30, 0);
+	build_sample(s.profile, one, CLASS_ON_CPU, LOCKED, 7, 1);
+	build_sample(s.profile, one, CLASS_ON_CPU, "start_thread;worker", 50, 5);
+}
+
+/* --- well-known frames --- */
+
+static enum known_frame known(const char *function, const char *file)
+{
+	const size_t length = strlen(function);
+	const bool is_kernel = length > 4 && strcmp(function + length - 4, "_[k]") == 0;
+
+	return known_frame(is_kernel ? FRAME_KERNEL : FRAME_USER,
+			   profile_name(s.profile, function, length - (is_kernel ? 4 : 0)),
+			   file ? profile_name(s.profile, file, strlen(file)) : NULL);
+}
+
+TEST(well_known_frames_are_told_by_name_and_file)
+{
+	assert_int_equal(known("__schedule_[k]", NULL), FRAME_SCHEDULER);
+	assert_int_equal(known("futex_wait_queue.constprop.0_[k]", NULL), FRAME_SCHEDULER);
+	assert_int_equal(known("do_syscall_64_[k]", NULL), FRAME_ENTRY);
+	assert_int_equal(known("vfs_read_[k]", NULL), FRAME_OTHER);
+	assert_int_equal(known("schedule", "/bin/cron"), FRAME_OTHER);
+	assert_int_equal(known("read", "/lib/x86_64-linux-gnu/libc.so.6"), FRAME_LIBRARY);
+	assert_int_equal(known("read", "/bin/mine"), FRAME_OTHER);
+	assert_int_equal(known("_start", "/bin/mine"), FRAME_START);
+	assert_int_equal(known("pthread_mutex_lock", NULL), FRAME_LIBRARY);
+}
+
+/* --- waits --- */
+
+TEST(waits_are_by_program_reason_and_place)
+{
+	fill();
+	assert_string_equal(
+		report_scene_text(&s, waits_report),
+		"\n## Longest waits, by place\n"
+		"     time  share  threads  times     mean  longest  reason         program  where "
+		"\n"
+		" 10.000µs  96.8%        2      4  2.500µs        -  interruptible  shopd    "
+		"log_message -> pthread_mutex_lock \n"
+		"    300ns   2.9%        1      2    150ns        -  io-wait        shopd    "
+		"write_log -> fsync \n"
+		"     30ns   0.3%        1      -        -        -  runnable       shopd    "
+		"write_log -> fsync \n");
+	s.style.limit = 1;
+	assert_non_null(strstr(report_scene_text(&s, waits_report),
+			       " ... 2 more places with 330ns (--all)\n"));
+	s.style.all = true;
+	assert_null(strstr(report_scene_text(&s, waits_report), "more places"));
+}
+
+TEST(the_longest_wait_of_a_place_is_that_of_the_longest_waits)
+{
+	struct block block = {
+		.class = CLASS_IO_WAIT,
+		.ns = 200,
+		.waker_tid = 44,
+	};
+
+	fill();
+	block.thread = s.profile->samples.items[2].thread;
+	block.node = s.profile->samples.items[2].node;
+	block.waker = profile_name(s.profile, "kworker", 7);
+	assert_true(array_push(&s.profile->longest, block));
+	assert_non_null(strstr(report_scene_text(&s, waits_report),
+			       "  200ns  io-wait        shopd    write_log -> fsync "));
+	assert_non_null(strstr(report_scene_text(&s, waits_report), "kworker (44)"));
+}
+
+TEST(kernel_threads_without_work_wait_for_nothing)
+{
+	uint32_t thread = build_profile_thread(s.profile, 2, 2, "kworker", "kworker", NULL);
+
+	s.profile->threads.items[thread].is_kernel = true;
+	build_sample(s.profile, thread, CLASS_IDLE, "worker_thread_[k]", 9000, 1);
+	build_sample(s.profile, thread, CLASS_INTERRUPTIBLE, "irq_thread_[k]", 9000, 1);
+	assert_string_equal(report_scene_text(&s, waits_report), "");
+	build_sample(s.profile, thread, CLASS_UNINTERRUPTIBLE,
+		     "kthread_[k];wb_workfn_[k];io_schedule_[k];schedule_[k]", 70, 1);
+	assert_non_null(
+		strstr(report_scene_text(&s, waits_report), "[kernel threads]  wb_workfn \n"));
+}
+
+/* --- functions --- */
+
+TEST(functions_have_what_the_scheduler_has)
+{
+	fill();
+	assert_string_equal(
+		report_scene_text(&s, function_report),
+		"\n## Functions\n"
+		"     self  self %     total  total %  function              in \n"
+		" 10.000µs   96.3%  10.007µs    96.3%  __lll_lock_wait       - \n"
+		"    330ns    3.2%     330ns     3.2%  folio_wait_writeback  [kernel] \n"
+		"     50ns    0.5%  10.387µs   100.0%  worker                - \n"
+		"      7ns    0.1%  10.337µs    99.5%  __schedule            [kernel] \n");
+}
+
+/* A tree of some thousand stacks of a few functions, which call themselves too. */
+TEST(time_of_functions_is_that_of_the_tree)
+{
+	static const char *const names[] = {
+		"a",    "b",           "schedule_[k]", "__schedule_[k]", "do_syscall_64_[k]",
+		"read", "vfs_read_[k]"
+	};
+	uint32_t thread = build_profile_thread(s.profile, 1, 1, "a", "a", NULL);
+	uint64_t whole = 0, sum = 0;
+	const char *line;
+	unsigned random = 1;
+
+	for (unsigned i = 0; i < 3000; i++) {
+		char stack[400] = "main";
+
+		for (unsigned depth = (random >> 8) % 9; depth; depth--) {
+			random = random * 1103515245 + 12345;
+			strcat(strcat(stack, ";"), names[(random >> 16) % array_length(names)]);
+		}
+		random = random * 1103515245 + 12345;
+		build_sample(s.profile, thread, (random >> 20) % 2 ? CLASS_ON_CPU : CLASS_IO_WAIT,
+			     stack, i % 900, 1);
+		whole += i % 900;
+	}
+	s.style.all = true;
+	line = strstr(report_scene_text(&s, function_report), "function");
+	while ((line = strchr(line, '\n')) && line[1]) {
+		char unit[8];
+		double value;
+
+		assert_int_equal(sscanf(++line, " %lf%7[^ ]", &value, unit), 2);
+		sum += (uint64_t)(value * (strcmp(unit, "ms") == 0   ? 1000000
+					   : strcmp(unit, "ns") == 0 ? 1
+								     : 1000) +
+				  0.5);
+	}
+	assert_true(sum + 10000 > whole && sum < whole + 10000);
+}
+
+TEST(a_function_that_calls_itself_has_its_time_once)
+{
+	uint32_t thread = build_profile_thread(s.profile, 1, 1, "a", "a", NULL);
+
+	build_sample(s.profile, thread, CLASS_ON_CPU, "main;f;f;f;f", 100, 1);
+	assert_non_null(strstr(report_scene_text(&s, function_report),
+			       " 100ns  100.0%  100ns   100.0%  f "));
+}
+
+/* --- trees --- */
+
+TEST(frames_that_say_nothing_are_left_out)
+{
+	fill();
+	s.view.classes = FLAME_OFF_CPU;
+	assert_string_equal(
+		report_scene_text(&s, stack_report),
+		"\n## Stacks\n"
+		"   share       time  stack\n"
+		" 100.00%   10.330µs  worker\n"
+		"  96.81%   10.000µs  |- log_message\n"
+		"                     |  pthread_mutex_lock\n"
+		"                     |  __lll_lock_wait  <- interruptible, 4 times, 2.500µs each\n"
+		"   3.19%      330ns  `- write_log\n"
+		"                        fsync\n"
+		"                        __x64_sys_fsync [k]\n"
+		"                        folio_wait_writeback [k]  <- io-wait 91%, 2 times, 150ns "
+		"each\n");
+	s.style.all = true;
+	assert_non_null(strstr(report_scene_text(&s, stack_report),
+			       "io_schedule [k]\n                        schedule [k]\n"));
+}
+
+TEST(frames_that_repeat_are_one_line)
+{
+	uint32_t thread = build_profile_thread(s.profile, 1, 1, "a", "a", NULL);
+
+	build_sample(s.profile, thread, CLASS_ON_CPU,
+		     "[unknown];[unknown];[unknown];[unknown];[unknown];[unknown];[unknown];"
+		     "[unknown];[unknown];work;work",
+		     100, 1);
+	assert_string_equal(report_scene_text(&s, stack_report),
+			    "\n## Stacks\n"
+			    "   share       time  stack\n"
+			    " 100.00%      100ns  [unknown] x9\n"
+			    "                     work x2  <- on-cpu, 1 sample\n");
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+UNIT_TESTS(CASE(well_known_frames_are_told_by_name_and_file),
+	   CASE(waits_are_by_program_reason_and_place),
+	   CASE(the_longest_wait_of_a_place_is_that_of_the_longest_waits),
+	   CASE(kernel_threads_without_work_wait_for_nothing),
+	   CASE(functions_have_what_the_scheduler_has), CASE(time_of_functions_is_that_of_the_tree),
+	   CASE(a_function_that_calls_itself_has_its_time_once),
+	   CASE(frames_that_say_nothing_are_left_out), CASE(frames_that_repeat_are_one_line))
