@@ -9,17 +9,6 @@
 
 /* --- expressions --- */
 
-static const struct {
-	const char *text;
-	enum condition_operator operator;
-} operators[] = {
-	/* The longer ones first. */
-	{ ">=", CONDITION_AT_LEAST },
-	{ "<=", CONDITION_AT_MOST },
-	{ ">", CONDITION_ABOVE },
-	{ "<", CONDITION_BELOW },
-};
-
 /* May a bound of this metric have this unit? */
 static bool bound_fits(const struct amount *bound, unsigned metric)
 {
@@ -43,7 +32,6 @@ static struct error *parse_bound(struct text text, struct condition *condition)
 	bool is_ratio = condition->metric >= METRIC_COUNT &&
 			derived_metrics[condition->metric - METRIC_COUNT].is_ratio;
 
-	text = text_trim(text);
 	if (!units_parse(text, &condition->bound))
 		return error_create("invalid amount '%.*s': expected e.g. 10%%, 5ms, 1MiB, 1000",
 				    (int)text.length, text.bytes);
@@ -60,30 +48,20 @@ static struct error *parse_bound(struct text text, struct condition *condition)
 }
 
 /* "GROUP:METRIC". */
-static struct error *parse_left(struct text text,
-				struct error *(*find_metric)(const char *name, unsigned *ret),
-				struct condition *condition)
+static struct error *take_left(const struct condition_text *parsed,
+			       struct error *(*find_metric)(const char *name, unsigned *ret),
+			       struct condition *condition)
 {
-	const char *colon = memrchr(text.bytes, ':', text.length);
-	struct text group = { text.bytes, colon ? (size_t)(colon - text.bytes) : 0 }, name = text;
-	_cleanup_free_ char *copy = NULL;
-	struct error *err;
+	_cleanup_free_ char *name = strndup(parsed->name.bytes, parsed->name.length);
+	struct error *err = name ? find_metric(name, &condition->metric) : &error_no_memory;
 
-	if (colon)
-		name = (struct text){ colon + 1, text.length - group.length - 1 };
-	name = text_trim(name);
-	group = text_trim(group);
-	copy = strndup(name.bytes, name.length);
-	if (!copy)
-		return &error_no_memory;
-	err = find_metric(copy, &condition->metric);
 	if (err)
 		return err;
 	if (has_no_number(condition->metric))
-		return error_create("'%s' is not a number", copy);
-	if (!group.length)
+		return error_create("'%s' is not a number", name);
+	if (!parsed->group.length)
 		return NULL;
-	condition->group = strndup(group.bytes, group.length);
+	condition->group = strndup(parsed->group.bytes, parsed->group.length);
 	return condition->group ? pattern_check(condition->group) : &error_no_memory;
 }
 
@@ -92,21 +70,15 @@ struct error *condition_parse(const char *text,
 			      struct condition *ret)
 {
 	struct condition condition = { .text = text };
-	const char *at = strpbrk(text, "<>");
-	struct error *err;
-	size_t which = 0;
+	struct condition_text parsed;
+	struct error *err = condition_text_parse(text, &parsed);
 
-	/* A name of a group may hold them too: the last one counts. */
-	for (const char *next = at; next; next = strpbrk(next + 1, "<>"))
-		at = next;
-	if (!at)
-		return error_create("missing operator in '%s': expected >, >=, < or <=", text);
-	while (strncmp(at, operators[which].text, strlen(operators[which].text)) != 0)
-		which++;
-	condition.operator= operators[which].operator;
-	err = parse_left((struct text){ text, (size_t)(at - text) }, find_metric, &condition);
+	if (err)
+		return err;
+	condition.operator= parsed.operator;
+	err = take_left(&parsed, find_metric, &condition);
 	if (!err)
-		err = parse_bound(text_of(at + strlen(operators[which].text)), &condition);
+		err = parse_bound(parsed.bound, &condition);
 	if (err) {
 		free(condition.group);
 		return err;
@@ -141,17 +113,7 @@ static bool is_broken(const struct condition *condition, const struct row *row)
 
 	if (condition->bound.percent)
 		value = row->change.has_share ? row->change.share * 100 : 0;
-	switch (condition->operator) {
-	case CONDITION_ABOVE:
-		return value > bound;
-	case CONDITION_AT_LEAST:
-		return value >= bound;
-	case CONDITION_BELOW:
-		return value < bound;
-	case CONDITION_AT_MOST:
-		return value <= bound;
-	}
-	return false;
+	return condition_holds(condition->operator, value, bound);
 }
 
 bool condition_judge(struct condition_result *result, const struct row *row)

@@ -20,6 +20,7 @@
 #ifndef COMPARE_VIEW_H
 #define COMPARE_VIEW_H
 
+#include "base/condition_text.h"
 #include "base/units.h"
 #include "compare/axis.h"
 #include "compare/group.h"
@@ -50,13 +51,7 @@ struct condition {
 	const char *text; /* as the user wrote it */
 	char *group;      /* allocated */
 	unsigned metric;  /* as in sort_key */
-	enum condition_operator {
-		CONDITION_ABOVE,
-		CONDITION_AT_LEAST,
-		CONDITION_BELOW,
-		CONDITION_AT_MOST
-	}
-	operator;
+	enum condition_operator operator;
 	struct amount bound;
 };
 
