@@ -174,7 +174,8 @@ void help_print_scdoc(FILE *out, const struct command *command)
 	}
 	fprintf(out, "*-h*, *--help*\n\tShow a summary of this page.\n");
 	for (size_t i = 0; i < command->section_count; i++)
-		print_scdoc_section(out, &command->sections[i]);
+		if (!command->sections[i].not_in_manual)
+			print_scdoc_section(out, &command->sections[i]);
 }
 
 static bool takes_path(const struct option_row *row)

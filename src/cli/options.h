@@ -44,6 +44,7 @@ struct help_section {
 	const char *title;
 	/* By number; false after the last. */
 	bool (*row)(size_t number, const char **ret_words, const char **ret_prose);
+	bool not_in_manual; /* the manual page says more about them in its own words */
 };
 
 struct command {

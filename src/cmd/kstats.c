@@ -82,76 +82,26 @@ static struct error *parse_format(const char *argument, void *at)
 
 static struct error *parse_objective(const char *argument, void *at)
 {
-	struct {
-		ARRAY(const char *);
-	} *objectives = at;
+	struct kstats_objectives *objectives = at;
 
 	return array_push(objectives, argument) ? NULL : &error_no_memory;
 }
 
-#define AT(member)                offsetof(struct kstats_arguments, member)
-#define RECORDED(member)          AT(recording.member)
-#define SHOWN(member)             AT(showing.member)
+static struct error *parse_condition(const char *argument, void *at)
+{
+	struct kstats_conditions *conditions = at;
+	struct kstats_condition condition;
+	struct error *err = kstats_condition_parse(argument, &condition);
 
-#define KEY_HELP(id, name, prose) "; " name ": " prose
-
-static const struct option_row kstats_options[] = {
-	{ "via", 0, "RECORDER", parse_via, AT(via),
-	  "Select the recorder: bpf (the default of trace) or module (kmod/kstats.ko). By default, "
-	  "the other commands search both for a name, and programs with libkstats for PID:NAME.",
-	  via_value, false },
-	{ "output", 'o', "FILE", parse_string, AT(output), "With save and merge: the output file.",
-	  NULL, false },
-	{ "key", 'k', "KEY", parse_string, RECORDED(key),
-	  "With trace: the start that an end is paired with (default task)" KSTATS_KEYS(
-		  KEY_HELP) ".",
-	  NULL, false },
-	{ "by", 'b', "ROWS", parse_by, RECORDED(by),
-	  "With trace: keep one histogram for each cpu (the default), process, cgroup, thread, or "
-	  "retval (returned value).",
-	  by_value, false },
-	{ "pid", 'p', "PID", parse_pid, RECORDED(pid), "With trace: record only this process.",
-	  NULL, false },
-	{ "cgroup", 'c', "PATH", parse_string, RECORDED(cgroup),
-	  "With trace: record only threads in this cgroup and its descendants.", NULL, false },
-	{ "comm", 0, "NAME", parse_string, RECORDED(comm),
-	  "With trace: record only threads with this name.", NULL, false },
-	{ "cpus", 0, "LIST", parse_string, RECORDED(cpus),
-	  "With trace: record only on these CPUs (0-3,7).", NULL, false },
-	{ "stopped", 0, NULL, parse_flag, RECORDED(is_stopped),
-	  "With trace: record nothing until kstats start.", NULL, false },
-	{ "force-uretprobe", 0, NULL, parse_flag, RECORDED(forces_returns),
-	  "With trace: allow uretprobe in Go programs. They crash when the runtime moves a stack.",
-	  NULL, false },
-	{ "format", 'f', "FORMAT", parse_format, SHOWN(format),
-	  "With show and list: text, json or csv; with show also openmetrics, and kstats (the line "
-	  "format of the kernel module, for awk).",
-	  format_word, false },
-	{ "rows", 'r', NULL, parse_flag, SHOWN(rows),
-	  "With show: add a line for each CPU, process, cgroup or value, most values first; with "
-	  "--all-slots or --format openmetrics, a histogram each.",
-	  NULL, false },
-	{ "all-slots", 'a', NULL, parse_flag, SHOWN(all_slots),
-	  "With show: print every nonempty bucket. By default, buckets are merged to fit a screen.",
-	  NULL, false },
-	{ "interval", 'i', "TIME", parse_duration, SHOWN(interval_ns),
-	  "With show: print one line of a heat map per TIME (1s), until interrupted.", NULL,
-	  false },
-	{ "count", 'n', "NUMBER", parse_size, SHOWN(count),
-	  "With show --interval: stop after NUMBER intervals.", NULL, false },
-	{ "heat", 0, "FILE", parse_string, SHOWN(heat),
-	  "With show --interval: also write the heat map to FILE, as SVG, at the end.", NULL,
-	  false },
-	{ "slo", 0, "OBJECTIVE", parse_objective, SHOWN(objectives),
-	  "With show: check an SLO: 'p99<50us', 'max<=1ms', 'mean<3us', 'count>100', 'lost<1'. The "
-	  "exit status is 0 if it was met, 3 if not, and 4 if it is undecided: the limit is within "
-	  "a bucket, or nothing was recorded. May be given more than once.",
-	  NULL, false },
-};
+	if (err)
+		return err;
+	if (array_push(conditions, condition))
+		return NULL;
+	kstats_condition_clear(&condition);
+	return &error_no_memory;
+}
 
 /* --- verbs --- */
-
-enum asks { ASKS_RECORDING = 1, ASKS_SHOWING = 2, ASKS_OUTPUT = 4 };
 
 /* The privileges that root keeps to read files, to read metrics, to change them, and to create one.
  */
@@ -162,22 +112,127 @@ enum asks { ASKS_RECORDING = 1, ASKS_SHOWING = 2, ASKS_OUTPUT = 4 };
 #define CHANGING (READING | PRIVILEGE_GROW_MAPS)
 #define MAKING   (READING | PRIVILEGE_LOAD_PROGRAMS | PRIVILEGE_PROBE_FILES | PRIVILEGE_MOUNT)
 
-static const struct {
-	const char *name, *operands;
+/* VERB(id, name, operands, function, least and most operands, privileges, summary) */
+/* clang-format off */
+#define VERBS(VERB) \
+	VERB(TRACE, "trace", KSTATS_GRAMMAR, kstats_trace, 1, INT32_MAX, MAKING, \
+	     "create a metric and start it") \
+	VERB(LIST, "list", "", kstats_list, 0, 0, READING, \
+	     "list all metrics") \
+	VERB(SHOW, "show", "NAME|FILE...", kstats_show, 1, INT32_MAX, READING, \
+	     "print histograms and percentiles, once or live; check an SLO") \
+	VERB(START, "start", "NAME...", kstats_order, 1, INT32_MAX, CHANGING, \
+	     "resume recording") \
+	VERB(STOP, "stop", "NAME...", kstats_order, 1, INT32_MAX, CHANGING, \
+	     "stop recording, until start") \
+	VERB(RESET, "reset", "NAME...", kstats_order, 1, INT32_MAX, CHANGING, \
+	     "discard recorded values") \
+	VERB(REMOVE, "remove", "NAME...", kstats_remove, 1, INT32_MAX, CHANGING, \
+	     "remove a metric and its gaps") \
+	VERB(SAVE, "save", "-o FILE [NAME...]", kstats_save, 0, INT32_MAX, READING, \
+	     "write metrics with all buckets to a file") \
+	VERB(MERGE, "merge", "-o FILE FILE...", kstats_merge, 1, INT32_MAX, FILES, \
+	     "add files of several hosts or runs") \
+	VERB(COMPARE, "compare", "BEFORE AFTER", kstats_compare, 2, 2, FILES, \
+	     "show how far each percentile moved, and whether by chance; fail on a change")
+
+/* OPTION(verbs, their names, name, letter, argument, parser, place, help, values) */
+#define KEY_HELP(id, name, prose) "; " name ": " prose
+#define OPTIONS(OPTION) \
+	OPTION(ANY, "all verbs", "via", 0, "RECORDER", parse_via, via, \
+	  "Select the recorder: bpf (the default of trace) or module (kmod/kstats.ko). By default, " \
+	  "the other verbs search both for a name, and programs with libkstats for PID:NAME.", \
+	  via_value) \
+	OPTION(OF(SAVE) | OF(MERGE), "save, merge", "output", 'o', "FILE", parse_string, output, \
+	  "The output file.", NULL) \
+	OPTION(OF(TRACE), "trace", "key", 'k', "KEY", parse_string, recording.key, \
+	  "The start that an end is paired with (default task)" KSTATS_KEYS(KEY_HELP) ".", NULL) \
+	OPTION(OF(TRACE), "trace", "by", 'b', "ROWS", parse_by, recording.by, \
+	  "Keep one histogram for each cpu (the default), process, cgroup, thread, or retval " \
+	  "(returned value).", by_value) \
+	OPTION(OF(TRACE), "trace", "pid", 'p', "PID", parse_pid, recording.pid, \
+	  "Record only this process.", NULL) \
+	OPTION(OF(TRACE), "trace", "cgroup", 'c', "PATH", parse_string, recording.cgroup, \
+	  "Record only threads in this cgroup and its descendants.", NULL) \
+	OPTION(OF(TRACE), "trace", "comm", 0, "NAME", parse_string, recording.comm, \
+	  "Record only threads with this name.", NULL) \
+	OPTION(OF(TRACE), "trace", "cpus", 0, "LIST", parse_string, recording.cpus, \
+	  "Record only on these CPUs (0-3,7).", NULL) \
+	OPTION(OF(TRACE), "trace", "stopped", 0, NULL, parse_flag, recording.is_stopped, \
+	  "Record nothing until kstats start.", NULL) \
+	OPTION(OF(TRACE), "trace", "force-uretprobe", 0, NULL, parse_flag, \
+	  recording.forces_returns, \
+	  "Allow uretprobe in Go programs. They crash when the runtime moves a stack.", NULL) \
+	OPTION(OF(SHOW) | OF(LIST) | OF(COMPARE), "show, list, compare", "format", 'f', "FORMAT", \
+	  parse_format, showing.format, \
+	  "The format: text, json or csv; with show also openmetrics, and kstats (the line format " \
+	  "of the kernel module, for awk).", format_word) \
+	OPTION(OF(SHOW), "show", "rows", 'r', NULL, parse_flag, showing.rows, \
+	  "Add a line for each CPU, process, cgroup or value, most values first; with --all-slots " \
+	  "or --format openmetrics, a histogram each.", NULL) \
+	OPTION(OF(SHOW), "show", "all-slots", 'a', NULL, parse_flag, showing.all_slots, \
+	  "Print every nonempty bucket. By default, buckets are merged to fit a screen.", NULL) \
+	OPTION(OF(SHOW), "show", "interval", 'i', "TIME", parse_duration, showing.interval_ns, \
+	  "Print one line of a heat map per TIME (1s), until interrupted.", NULL) \
+	OPTION(OF(SHOW), "show", "count", 'n', "NUMBER", parse_size, showing.count, \
+	  "With --interval: stop after NUMBER intervals.", NULL) \
+	OPTION(OF(SHOW), "show", "heat", 0, "FILE", parse_string, showing.heat, \
+	  "With --interval: also write the heat map to FILE, as SVG, at the end.", NULL) \
+	OPTION(OF(SHOW), "show", "slo", 0, "OBJECTIVE", parse_objective, showing.objectives, \
+	  "Check an SLO: 'p99<50us', 'max<=1ms', 'mean<3us', 'count>100', 'lost<1'. The exit " \
+	  "status is 0 if it was met, 3 if not, and 4 if it is undecided: the limit is within a " \
+	  "bucket, or nothing was recorded. May be given more than once.", NULL) \
+	OPTION(OF(COMPARE), "compare", "fail-if", 0, "EXPR", parse_condition, conditions, \
+	  "Exit with 3 if a change meets the condition [NAME:]QUANTITY > AMOUNT (or >= < <=), e.g. " \
+	  "'p99 > 10%' or 'read*:max > 5ms'; with 4 if this is undecided. May be given more than " \
+	  "once.", NULL)
+/* clang-format on */
+
+enum verb_id {
+#define VERB(id, ...) VERB_##id,
+	VERBS(VERB)
+#undef VERB
+		VERB_COUNT
+};
+
+static const struct verb {
+	const char *name, *operands, *summary;
 	kstats_verb *run;
 	int least, most;
-	unsigned asks, privileges;
-} verbs[] = {
-	{ "trace", KSTATS_GRAMMAR, kstats_trace, 1, INT32_MAX, ASKS_RECORDING, MAKING },
-	{ "list", "", kstats_list, 0, 0, ASKS_SHOWING, READING },
-	{ "show", "NAME|FILE...", kstats_show, 1, INT32_MAX, ASKS_SHOWING, READING },
-	{ "start", "NAME...", kstats_order, 1, INT32_MAX, 0, CHANGING },
-	{ "stop", "NAME...", kstats_order, 1, INT32_MAX, 0, CHANGING },
-	{ "reset", "NAME...", kstats_order, 1, INT32_MAX, 0, CHANGING },
-	{ "remove", "NAME...", kstats_remove, 1, INT32_MAX, 0, CHANGING },
-	{ "save", "-o FILE [NAME...]", kstats_save, 0, INT32_MAX, ASKS_OUTPUT, READING },
-	{ "merge", "-o FILE FILE...", kstats_merge, 1, INT32_MAX, ASKS_OUTPUT, FILES },
-	{ "compare", "BEFORE AFTER", kstats_compare, 2, 2, 0, FILES },
+	unsigned privileges;
+} verbs[VERB_COUNT] = {
+#define VERB(id, name, operands, run, least, most, privileges, summary) \
+	{ name, operands, summary, run, least, most, privileges },
+	VERBS(VERB)
+#undef VERB
+};
+
+#define OF(verb) (1u << VERB_##verb)
+#define ANY      ((1u << VERB_COUNT) - 1)
+
+/* The verbs that take each option. */
+static const struct option_use {
+	unsigned verbs;
+	const char *names, *help; /* help: without the verbs */
+} uses[] = {
+#define OPTION(verbs, names, name, letter, argument, parse, member, help, values) \
+	{ verbs, names, help },
+	OPTIONS(OPTION)
+#undef OPTION
+};
+
+static const struct option_row kstats_options[] = {
+#define OPTION(verbs, names, name, letter, argument, parse, member, help, values) \
+	{ name,                                                                   \
+	  letter,                                                                 \
+	  argument,                                                               \
+	  parse,                                                                  \
+	  offsetof(struct kstats_arguments, member),                              \
+	  help " (" names ")",                                                    \
+	  values,                                                                 \
+	  false },
+	OPTIONS(OPTION)
+#undef OPTION
 };
 
 static bool are_files(char **words, int count)
@@ -190,9 +245,9 @@ static bool are_files(char **words, int count)
 
 /* Metrics that BPF records belong to root, and a program's metric to the user of that program:
  * privileges from exec give access to neither. */
-static struct error *drop_privileges(size_t verb, char **words, int count)
+static struct error *drop_privileges(enum verb_id verb, char **words, int count)
 {
-	const bool is_of_files = verbs[verb].run == kstats_show && are_files(words, count);
+	const bool is_of_files = verb == VERB_SHOW && are_files(words, count);
 
 	return privileges_keep(privileges_are_from_exec() ? 0
 			       : is_of_files              ? FILES
@@ -201,16 +256,10 @@ static struct error *drop_privileges(size_t verb, char **words, int count)
 
 static const char *verb_value(size_t number)
 {
-	return number < array_length(verbs) ? verbs[number].name : NULL;
+	return number < VERB_COUNT ? verbs[number].name : NULL;
 }
 
-static bool is_zero(const void *bytes, size_t length)
-{
-	for (size_t i = 0; i < length; i++)
-		if (((const char *)bytes)[i])
-			return false;
-	return true;
-}
+/* --- the arguments of a verb --- */
 
 /* Reject options that have no effect in this mode. */
 static struct error *check_showing(const struct kstats_showing *s)
@@ -232,52 +281,48 @@ static struct error *check_showing(const struct kstats_showing *s)
 	return NULL;
 }
 
-/* Options that belong to other verbs, and words that are too few or too many. */
-static struct error *check_arguments(size_t verb, const struct kstats_arguments *a, int words)
+static struct error *check_arguments(enum verb_id verb, const struct kstats_arguments *a, int words)
 {
-	if (!(verbs[verb].asks & ASKS_RECORDING) && !is_zero(&a->recording, sizeof(a->recording)))
-		return error_create("%s does not take the options of trace (--key, --by, --pid, "
-				    "--cgroup, --comm, --cpus, --stopped, --force-uretprobe)",
-				    verbs[verb].name);
-	if (!(verbs[verb].asks & ASKS_SHOWING) && !is_zero(&a->showing, sizeof(a->showing)))
-		return error_create("%s does not take the options of show (--format, --rows, "
-				    "--interval, --slo and others)",
-				    verbs[verb].name);
-	if (!(verbs[verb].asks & ASKS_OUTPUT) != !a->output)
-		return a->output ? error_create("%s does not take -o: it writes no file",
-						verbs[verb].name)
-				 : error_create("%s requires -o FILE", verbs[verb].name);
+	const enum kstats_format format = a->showing.format;
+
+	if ((verb == VERB_SAVE || verb == VERB_MERGE) && !a->output)
+		return error_create("%s requires -o FILE", verbs[verb].name);
 	if (words && !verbs[verb].most)
 		return error_create("%s takes no names; use kstats show NAME|FILE",
 				    verbs[verb].name);
 	if (words < verbs[verb].least || words > verbs[verb].most)
 		return error_create("kstats %s %s", verbs[verb].name, verbs[verb].operands);
+	if (verb != VERB_SHOW &&
+	    (format == KSTATS_FORMAT_V3 || format == KSTATS_FORMAT_OPENMETRICS))
+		return error_create("%s supports --format text, json and csv", verbs[verb].name);
 	return check_showing(&a->showing);
 }
 
-static int run_verb(const struct command *command, const struct kstats_arguments *arguments,
-		    char **words, int count)
+/* Is this word, before any "--", an option of that row? Values of options are taken for options
+ * too, if they look so. */
+static bool is_option(const char *word, const struct option_row *row)
 {
-	int status = STATUS_DONE;
-	struct error *err;
+	const size_t length = strlen(row->name);
 
-	for (size_t verb = 0; verb < array_length(verbs); verb++) {
-		if (strcmp(words[0], verbs[verb].name) != 0)
-			continue;
-		err = check_arguments(verb, arguments, count - 1);
-		if (err)
-			return usage_error(command, err);
-		memory_limit_set();
-		err = drop_privileges(verb, words + 1, count - 1);
-		if (err)
-			return report_error(err, STATUS_FAILED);
-		/* With the verb itself before its words. */
-		err = verbs[verb].run(arguments, words + 1, &status);
-		if (err && status == STATUS_USAGE)
-			return usage_error(command, err);
-		return err ? report_error(err, STATUS_FAILED) : status;
-	}
-	return usage_error(command, unknown_value("verb", words[0], verb_value));
+	if (word[0] != '-')
+		return false;
+	if (word[1] != '-')
+		return row->letter && word[1] == row->letter;
+	return strncmp(word + 2, row->name, length) == 0 &&
+	       (!word[2 + length] || word[2 + length] == '=');
+}
+
+/* An option that only other verbs take. */
+static struct error *check_options(enum verb_id verb, int argc, char **argv)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		for (size_t o = 0; o < array_length(uses); o++)
+			if (!(uses[o].verbs & 1u << verb) && is_option(argv[i], &kstats_options[o]))
+				return error_create("--%s is an option of kstats %s: %s does not "
+						    "take it",
+						    kstats_options[o].name, uses[o].names,
+						    verbs[verb].name);
+	return NULL;
 }
 
 /* --- words of trace --- */
@@ -306,19 +351,131 @@ static bool grammar_row(size_t number, const char **ret_words, const char **ret_
 	return true;
 }
 
+/* --- help --- */
+
+static bool verb_row(size_t number, const char **ret_words, const char **ret_prose)
+{
+	if (number > VERB_COUNT)
+		return false;
+	*ret_words = number < VERB_COUNT ? verbs[number].name : "VERB --help";
+	*ret_prose = number < VERB_COUNT ? verbs[number].summary : "show the options of a verb";
+	return true;
+}
+
 static const struct help_section kstats_sections[] = {
-	{ "Words of trace", grammar_row },
-	{ "Probes", kstats_location_form },
+	{ "Verbs", verb_row, true },
+	{ "Words of trace", grammar_row, false },
+	{ "Probes", kstats_location_form, false },
 };
+
+/* The last sections are those of verbs that create metrics. */
+#define MAKING_SECTIONS (kstats_sections + 1)
+#define MAKING_COUNT    (array_length(kstats_sections) - 1)
+
+/* A verb as a command of its own: with its options only. */
+struct verb_command {
+	struct command command;
+	struct option_row options[array_length(kstats_options)];
+	char name[40];
+};
+
+static void describe_verb(enum verb_id verb, struct verb_command *ret)
+{
+	const bool makes = verbs[verb].run == kstats_trace;
+	size_t count = 0;
+
+	for (size_t o = 0; o < array_length(uses); o++) {
+		if (!(uses[o].verbs & 1u << verb))
+			continue;
+		ret->options[count] = kstats_options[o];
+		ret->options[count++].help = uses[o].help;
+	}
+	snprintf(ret->name, sizeof(ret->name), "%s %s", kstats_command.name, verbs[verb].name);
+	ret->command = (struct command){
+		.name = ret->name,
+		.summary = verbs[verb].summary,
+		.operands = verbs[verb].operands,
+		.operands_most = INT32_MAX, /* check_arguments() knows more about them */
+		.needs = makes ? kstats_command.needs : "",
+		.options = ret->options,
+		.option_count = count,
+		.sections = makes ? MAKING_SECTIONS : NULL,
+		.section_count = makes ? MAKING_COUNT : 0,
+	};
+}
+
+/* --- the command --- */
+
+static int run_verb(const struct command *command, enum verb_id verb,
+		    const struct kstats_arguments *arguments, char **words, int count)
+{
+	int status = STATUS_DONE;
+	struct error *err = check_arguments(verb, arguments, count);
+
+	if (err)
+		return usage_error(command, err);
+	memory_limit_set();
+	err = drop_privileges(verb, words, count);
+	if (err)
+		return report_error(err, STATUS_FAILED);
+	/* With the verb itself before its words. */
+	err = verbs[verb].run(arguments, words, &status);
+	if (err && status == STATUS_USAGE)
+		return usage_error(command, err);
+	return err ? report_error(err, STATUS_FAILED) : status;
+}
+
+/* The verb stands first: its options are the only ones. */
+static int run_first_word(enum verb_id verb, int argc, char **argv,
+			  struct kstats_arguments *arguments)
+{
+	struct verb_command as = { 0 };
+	struct error *err = check_options(verb, argc, argv);
+	int status, first;
+
+	describe_verb(verb, &as);
+	if (err)
+		return usage_error(&as.command, err);
+	first = options_parse(&as.command, argc, argv, arguments, &status);
+	if (first < 0)
+		return status;
+	/* Options may stand where the verb stood. */
+	argv[first - 1] = (char *)(uintptr_t)verbs[verb].name;
+	return run_verb(&as.command, verb, arguments, argv + first, argc - first);
+}
+
+/* Options stand before the verb. */
+static int run_after_options(const struct command *command, int argc, char **argv,
+			     struct kstats_arguments *arguments)
+{
+	int status, first = options_parse(command, argc, argv, arguments, &status);
+	size_t verb;
+	struct error *err;
+
+	if (first < 0)
+		return status;
+	verb = option_value(argv[first], verb_value);
+	if (verb == VERB_COUNT)
+		return usage_error(command, unknown_value("verb", argv[first], verb_value));
+	err = check_options(verb, first, argv);
+	return err ? usage_error(command, err)
+		   : run_verb(command, verb, arguments, argv + first + 1, argc - first - 1);
+}
 
 static int run_kstats(const struct command *command, int argc, char **argv)
 {
+	const size_t verb = argc > 1 ? option_value(argv[1], verb_value) : VERB_COUNT;
 	struct kstats_arguments arguments = { 0 };
-	int status, first = options_parse(command, argc, argv, &arguments, &status);
+	int status;
 
-	if (first >= 0)
-		status = run_verb(command, &arguments, argv + first, argc - first);
+	if (verb < VERB_COUNT)
+		status = run_first_word(verb, argc - 1, argv + 1, &arguments);
+	else
+		status = run_after_options(command, argc, argv, &arguments);
 	array_deinit(&arguments.showing.objectives);
+	for (size_t i = 0; i < arguments.conditions.count; i++)
+		kstats_condition_clear(&arguments.conditions.items[i]);
+	array_deinit(&arguments.conditions);
 	return status;
 }
 
@@ -326,7 +483,7 @@ const struct command kstats_command = {
 	.name = "kstats",
 	.run = run_kstats,
 	.summary = "record latency histograms of functions, tracepoints and programs",
-	.operands = "trace|list|show|start|stop|reset|remove|save|merge|compare [WORDS]",
+	.operands = "VERB [WORDS]",
 	.operands_least = 1,
 	.operands_most = INT32_MAX,
 	.needs = "root to trace; none to show files",

@@ -6,6 +6,7 @@
 #define CMD_KSTATS_H
 
 #include "cli/options.h"
+#include "kstats/condition.h"
 #include "kstats/file.h"
 #include "kstats/recorder.h"
 
@@ -40,9 +41,14 @@ struct kstats_showing {
 	uint64_t interval_ns;
 	size_t count;
 	const char *heat;
-	struct {
+	struct kstats_objectives {
 		ARRAY(const char *);
 	} objectives;
+};
+
+/* Of `compare`. */
+struct kstats_conditions {
+	ARRAY(struct kstats_condition);
 };
 
 struct kstats_arguments {
@@ -50,6 +56,7 @@ struct kstats_arguments {
 	const char *output;
 	struct kstats_recording recording;
 	struct kstats_showing showing;
+	struct kstats_conditions conditions;
 };
 
 /* A verb has its words in `words`, NULL after the last. `*ret_status` is what to end with; with an
@@ -57,8 +64,20 @@ struct kstats_arguments {
 typedef struct error *kstats_verb(const struct kstats_arguments *arguments, char **words,
 				  int *ret_status);
 
-kstats_verb kstats_trace, kstats_list, kstats_order, kstats_remove, kstats_save, kstats_merge,
-	kstats_show, kstats_compare;
+kstats_verb kstats_trace, kstats_list, kstats_show, kstats_order, kstats_remove, kstats_save,
+	kstats_merge, kstats_compare;
+
+/* --- verdicts: of --slo and --fail-if --- */
+
+/* The exit status of a verdict, and its word. */
+struct kstats_verdict_row {
+	int status;
+	const char *prose;
+};
+extern const struct kstats_verdict_row kstats_verdicts[];
+
+/* A broken objective outranks an undecided one. */
+void kstats_count_verdict(enum kstats_verdict verdict, int *status);
 
 /* --- recorders --- */
 

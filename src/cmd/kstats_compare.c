@@ -1,15 +1,143 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kstats: what moved between two readings.
+ * kstats: what moved between two readings, and whether it may.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cmd/kstats.h"
 #include "report/kstats_shift_report.h"
+#include "report/kstats_values.h"
+#include "report/stream.h"
 #include "report/visible.h"
 
-static struct error *compare_tables(struct kstats_table *before, struct kstats_table *after)
+/* --- conditions --- */
+
+/* A condition, and how many metrics it was judged of. */
+struct judged {
+	const struct kstats_condition *condition;
+	size_t metrics, broken, undecided;
+};
+
+/* The words of reports, and of JSON (as of ctprof compare). */
+static const struct {
+	const char *prose, *name;
+} condition_words[] = {
+	[KSTATS_KEPT] = { "not met", "holds" },
+	[KSTATS_BROKEN] = { "met", "broken" },
+	[KSTATS_UNDECIDED] = { "undecided", "undecided" },
+};
+
+struct comparison {
+	enum kstats_format format;
+	struct json_writer *json;
+	struct judged *judged; /* as many as there are conditions */
+	size_t judged_count, pairs;
+};
+
+static void print_change(const struct kstats_condition *condition, const char *title,
+			 const struct kstats_table *table, enum kstats_verdict verdict,
+			 const struct kstats_measured *change)
+{
+	const bool is_number = kstats_aspect_is_number(&condition->aspect);
+	_cleanup_free_ char *visible = text_visible(text_of(title));
+	_cleanup_free_ char *text = text_visible(text_of(condition->text));
+	char low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX];
+
+	fprintf(stderr, "ctprof: %s: --fail-if '%s': %s", visible ? visible : "?",
+		text ? text : "?", condition_words[verdict].prose);
+	if (isnan(change->low)) {
+		fputs(" (too few values, or another unit)\n", stderr);
+		return;
+	}
+	if (is_number) {
+		units_grouped(low, (__int128)change->low, "+");
+		units_grouped(high, (__int128)change->high, "+");
+	} else {
+		kstats_format_signed(low, table, change->low);
+		kstats_format_signed(high, table, change->high);
+	}
+	fprintf(stderr, " (%s%s%s)\n", low, strcmp(low, high) ? ".." : "",
+		strcmp(low, high) ? high : "");
+}
+
+static void judge_one(struct judged *judged, const char *title, const struct kstats_table *before,
+		      const struct kstats_table *after, const struct kstats_distribution *old,
+		      const struct kstats_distribution *new)
+{
+	struct kstats_measured change;
+	enum kstats_verdict verdict;
+
+	if (!kstats_condition_is_about(judged->condition, title))
+		return;
+	verdict = kstats_condition_judge(judged->condition, before, after, old, new, &change);
+	judged->metrics++;
+	judged->broken += verdict == KSTATS_BROKEN;
+	judged->undecided += verdict == KSTATS_UNDECIDED;
+	print_change(judged->condition, title, after, verdict, &change);
+}
+
+static struct error *judge_pair(struct comparison *c, const struct kstats_table *before,
+				const struct kstats_table *after)
+{
+	_cleanup_free_ char *title = kstats_table_title(after);
+	struct kstats_distribution old = { 0 }, new = { 0 };
+	struct error *err = title ? NULL : &error_no_memory;
+
+	if (!err)
+		err = kstats_distribution_of(before, NULL, &old);
+	if (!err)
+		err = kstats_distribution_of(after, NULL, &new);
+	for (size_t i = 0; !err && i < c->judged_count; i++)
+		judge_one(&c->judged[i], title, before, after, &old, &new);
+	kstats_distribution_clear(&old);
+	kstats_distribution_clear(&new);
+	return err;
+}
+
+static enum kstats_verdict verdict_of(const struct judged *judged)
+{
+	if (judged->broken)
+		return KSTATS_BROKEN;
+	return judged->undecided || !judged->metrics ? KSTATS_UNDECIDED : KSTATS_KEPT;
+}
+
+static void finish_conditions(const struct comparison *c, int *status)
+{
+	for (size_t i = 0; i < c->judged_count; i++) {
+		const struct judged *judged = &c->judged[i];
+
+		if (!judged->metrics) {
+			_cleanup_free_ char *text = text_visible(text_of(judged->condition->text));
+
+			fprintf(stderr,
+				"ctprof: --fail-if '%s': undecided, no such metric is on both "
+				"sides\n",
+				text ? text : "?");
+		}
+		kstats_count_verdict(verdict_of(judged), status);
+	}
+}
+
+/* --- pairs --- */
+
+static struct error *print_pair(struct comparison *c, const struct kstats_table *before,
+				const struct kstats_table *after)
+{
+	const bool is_first = !c->pairs++;
+
+	if (c->format == KSTATS_FORMAT_JSON)
+		return kstats_shift_json(c->json, before, after);
+	if (c->format == KSTATS_FORMAT_CSV)
+		return kstats_shift_csv(stdout, before, after, !is_first);
+	if (!is_first)
+		putchar('\n');
+	return kstats_shift_text(stdout, before, after);
+}
+
+static struct error *compare_tables(struct comparison *c, struct kstats_table *before,
+				    struct kstats_table *after)
 {
 	struct error *err = NULL;
 
@@ -19,10 +147,42 @@ static struct error *compare_tables(struct kstats_table *before, struct kstats_t
 		err = kstats_table_coarsen(before, after->frac_bits);
 	else
 		err = kstats_table_coarsen(after, before->frac_bits);
-	return err ? err : kstats_shift_text(stdout, before, after);
+	if (!err)
+		err = print_pair(c, before, after);
+	return err ? err : judge_pair(c, before, after);
 }
 
-/* Print metrics that only one side has, in one line; nothing if there are none. */
+/* If each file has one metric, compare these, whatever their names; otherwise pair metrics by name.
+ */
+static struct error *compare_pairs(struct comparison *c, const struct kstats_tables *before,
+				   const struct kstats_tables *after)
+{
+	struct error *err = NULL;
+
+	if (before->count == 1 && after->count == 1)
+		return compare_tables(c, before->items[0], after->items[0]);
+	for (size_t i = 0; !err && i < after->count; i++) {
+		struct kstats_table *old = kstats_tables_match(before, after, after->items[i]);
+
+		if (old)
+			err = compare_tables(c, old, after->items[i]);
+	}
+	if (!err && !c->pairs)
+		return error_create("no metric matches: none has the same name on both sides, or "
+				    "several programs have it (combine these with kstats merge)");
+	return err;
+}
+
+/* --- metrics that only one side has --- */
+
+static bool is_only(const struct kstats_tables *in, const struct kstats_tables *other, size_t i)
+{
+	const bool are_single = in->count == 1 && other->count == 1;
+
+	return !are_single && !kstats_tables_match(other, in, in->items[i]);
+}
+
+/* In one line; nothing if there are none. */
 static void print_only(const char *where, const struct kstats_tables *in,
 		       const struct kstats_tables *other)
 {
@@ -33,7 +193,7 @@ static void print_only(const char *where, const struct kstats_tables *in,
 		_cleanup_free_ char *title = kstats_table_title(in->items[i]);
 		_cleanup_free_ char *name = title ? text_visible(text_of(title)) : NULL;
 
-		if (kstats_tables_match(other, in, in->items[i]))
+		if (!is_only(in, other, i))
 			continue;
 		if (!count++)
 			printf("\nonly in %s: ", place ? place : "?");
@@ -45,34 +205,102 @@ static void print_only(const char *where, const struct kstats_tables *in,
 		putchar('\n');
 }
 
-/* If each file has one metric, compare these, whatever their names; otherwise pair metrics by name.
- */
-static struct error *compare_all(const struct kstats_tables *before,
+static void write_only(struct json_writer *w, const char *key, const struct kstats_tables *in,
+		       const struct kstats_tables *other)
+{
+	json_key(w, key);
+	json_array_begin(w);
+	for (size_t i = 0; i < in->count; i++) {
+		_cleanup_free_ char *title = kstats_table_title(in->items[i]);
+
+		if (is_only(in, other, i))
+			json_string(w, title);
+	}
+	json_array_end(w);
+}
+
+/* --- all of it --- */
+
+static void write_conditions(const struct comparison *c)
+{
+	struct json_writer *w = c->json;
+
+	json_key(w, "fail_if");
+	json_array_begin(w);
+	for (size_t i = 0; i < c->judged_count; i++) {
+		json_line(w);
+		json_object_begin(w);
+		json_key(w, "expression");
+		json_string(w, c->judged[i].condition->text);
+		json_key(w, "verdict");
+		json_string(w, condition_words[verdict_of(&c->judged[i])].name);
+		json_key(w, "metrics");
+		json_u64(w, c->judged[i].metrics);
+		json_key(w, "broken_metrics");
+		json_u64(w, c->judged[i].broken);
+		json_key(w, "undecided_metrics");
+		json_u64(w, c->judged[i].undecided);
+		json_object_end(w);
+	}
+	json_array_end(w);
+}
+
+static struct error *compare_as_json(struct comparison *c, const struct kstats_tables *before,
+				     const struct kstats_tables *after)
+{
+	struct json_writer writer;
+	struct error *err = json_writer_init(&writer, stream_to_file, stdout);
+
+	if (err)
+		return err;
+	c->json = &writer;
+	json_object_begin(&writer);
+	json_key(&writer, "metrics");
+	json_array_begin(&writer);
+	err = compare_pairs(c, before, after);
+	json_array_end(&writer);
+	write_only(&writer, "only_before", before, after);
+	write_only(&writer, "only_after", after, before);
+	write_conditions(c);
+	json_object_end(&writer);
+	/* What was written before an error is no document. */
+	if (!err)
+		err = json_writer_finish(&writer);
+	json_writer_deinit(&writer);
+	if (!err)
+		putchar('\n');
+	return err;
+}
+
+static struct error *compare_all(struct comparison *c, const struct kstats_tables *before,
 				 const struct kstats_tables *after, char **words)
 {
-	bool is_first = true;
-	struct error *err = NULL;
+	struct error *err;
 
-	if (before->count == 1 && after->count == 1)
-		return compare_tables(before->items[0], after->items[0]);
-	for (size_t i = 0; !err && i < after->count; i++) {
-		struct kstats_table *old = kstats_tables_match(before, after, after->items[i]);
-
-		if (!old)
-			continue;
-		if (!is_first)
-			putchar('\n');
-		is_first = false;
-		err = compare_tables(old, after->items[i]);
-	}
-	if (!err && is_first)
-		return error_create("no metric matches: none has the same name on both sides, or "
-				    "several programs have it (combine these with kstats merge)");
-	if (!err) {
+	if (c->format == KSTATS_FORMAT_JSON)
+		return compare_as_json(c, before, after);
+	err = compare_pairs(c, before, after);
+	if (!err && c->format == KSTATS_FORMAT_TEXT) {
 		print_only(words[0], before, after);
 		print_only(words[1], after, before);
 	}
 	return err;
+}
+
+static struct error *prepare(const struct kstats_arguments *arguments, struct comparison *ret)
+{
+	const struct kstats_conditions *conditions = &arguments->conditions;
+
+	*ret = (struct comparison){ .format = arguments->showing.format,
+				    .judged_count = conditions->count };
+	if (!conditions->count)
+		return NULL;
+	ret->judged = calloc(conditions->count, sizeof(*ret->judged));
+	if (!ret->judged)
+		return &error_no_memory;
+	for (size_t i = 0; i < conditions->count; i++)
+		ret->judged[i].condition = &conditions->items[i];
+	return NULL;
 }
 
 struct error *kstats_compare(const struct kstats_arguments *arguments, char **words,
@@ -80,13 +308,19 @@ struct error *kstats_compare(const struct kstats_arguments *arguments, char **wo
 {
 	const struct kstats_search search = kstats_search(arguments->via);
 	struct kstats_tables before = { 0 }, after = { 0 };
-	struct error *err = kstats_gather(&search, words[0], &before);
+	struct comparison comparison;
+	struct error *err = prepare(arguments, &comparison);
 
-	(void)ret_status;
+	if (!err)
+		err = kstats_gather(&search, words[0], &before);
 	if (!err)
 		err = kstats_gather(&search, words[1], &after);
 	if (!err)
-		err = compare_all(&before, &after, words);
+		err = compare_all(&comparison, &before, &after, words);
+	fflush(stdout);
+	if (!err)
+		finish_conditions(&comparison, ret_status);
+	free(comparison.judged);
 	kstats_tables_clear(&before);
 	kstats_tables_clear(&after);
 	return err;

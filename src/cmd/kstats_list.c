@@ -156,8 +156,7 @@ struct error *kstats_list(const struct kstats_arguments *arguments, char **words
 			fputs("ctprof: no metrics; use ctprof kstats trace NAME to create one\n",
 			      stderr);
 		return err;
-	default:
-		*ret_status = STATUS_USAGE;
-		return error_create("list supports --format text, json and csv");
+	default: /* refused before (check_arguments) */
+		return NULL;
 	}
 }

@@ -119,14 +119,17 @@ static struct error *(*const forms[KSTATS_FORMAT_COUNT])(const struct kstats_sho
 
 /* --- objectives --- */
 
-static const struct {
-	int status;
-	const char *prose;
-} verdicts[] = {
+const struct kstats_verdict_row kstats_verdicts[] = {
 	[KSTATS_KEPT] = { STATUS_DONE, "kept" },
 	[KSTATS_BROKEN] = { STATUS_BROKEN, "broken" },
 	[KSTATS_UNDECIDED] = { STATUS_UNDECIDED, "undecided" },
 };
+
+void kstats_count_verdict(enum kstats_verdict verdict, int *status)
+{
+	if (*status != STATUS_BROKEN && kstats_verdicts[verdict].status != STATUS_DONE)
+		*status = kstats_verdicts[verdict].status;
+}
 
 /* The largest numbers of doubles are one more than a counter holds. */
 static void format_number(char *buffer, double value)
@@ -138,8 +141,7 @@ static void print_verdict(const struct kstats_table *table, const char *objectiv
 			  const struct kstats_slo *slo, const struct kstats_measured *measured,
 			  const char *prose, bool is_nothing)
 {
-	bool is_number =
-		slo->quantity == KSTATS_QUANTITY_COUNT || slo->quantity == KSTATS_QUANTITY_LOST;
+	const bool is_number = kstats_aspect_is_number(&slo->aspect);
 	_cleanup_free_ char *title = kstats_table_title(table);
 	_cleanup_free_ char *visible = title ? text_visible(text_of(title)) : NULL;
 	char low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX];
@@ -178,12 +180,10 @@ static struct error *judge(const char *objective, const struct kstats_table *tab
 		return err;
 	verdict = kstats_slo_judge(&slo, table, &all, &measured);
 	/* Losses are known or not, whatever was recorded. */
-	print_verdict(table, objective, &slo, &measured, verdicts[verdict].prose,
+	print_verdict(table, objective, &slo, &measured, kstats_verdicts[verdict].prose,
 		      verdict == KSTATS_UNDECIDED && !all.count &&
-			      slo.quantity != KSTATS_QUANTITY_LOST);
-	/* A violated objective outranks an undecided one. */
-	if (*status != STATUS_BROKEN && verdicts[verdict].status != STATUS_DONE)
-		*status = verdicts[verdict].status;
+			      slo.aspect.quantity != KSTATS_QUANTITY_LOST);
+	kstats_count_verdict(verdict, status);
 	kstats_distribution_clear(&all);
 	return NULL;
 }

@@ -19,7 +19,7 @@ static const struct {
 };
 
 /* "p99.9": digits with at most one point, of a number from 0 to 100. */
-static bool take_percentile(struct text text, struct kstats_slo *slo)
+static bool take_percentile(struct text text, struct kstats_aspect *aspect)
 {
 	char digits[24], *end;
 
@@ -29,24 +29,25 @@ static bool take_percentile(struct text text, struct kstats_slo *slo)
 		if (!memchr("0123456789.", text.bytes[i], 11))
 			return false;
 	snprintf(digits, sizeof(digits), "%.*s", (int)text.length - 1, text.bytes + 1);
-	slo->quantity = KSTATS_QUANTITY_PERCENTILE;
-	slo->fraction = strtod(digits, &end) / 100;
-	return !*end && slo->fraction <= 1;
+	aspect->quantity = KSTATS_QUANTITY_PERCENTILE;
+	aspect->fraction = strtod(digits, &end) / 100;
+	return !*end && aspect->fraction <= 1;
 }
 
-static bool take_quantity(struct text text, struct kstats_slo *slo)
+bool kstats_aspect_parse(struct text text, struct kstats_aspect *ret)
 {
 	for (size_t i = 0; i < array_length(quantities); i++)
 		if (text_equal(text, quantities[i].name)) {
-			slo->quantity = quantities[i].quantity;
+			*ret = (struct kstats_aspect){ .quantity = quantities[i].quantity };
 			return true;
 		}
-	return take_percentile(text, slo);
+	return take_percentile(text, ret);
 }
 
-static bool is_number(enum kstats_quantity quantity)
+bool kstats_aspect_is_number(const struct kstats_aspect *aspect)
 {
-	return quantity == KSTATS_QUANTITY_COUNT || quantity == KSTATS_QUANTITY_LOST;
+	return aspect->quantity == KSTATS_QUANTITY_COUNT ||
+	       aspect->quantity == KSTATS_QUANTITY_LOST;
 }
 
 /* "50us", "1000". */
@@ -58,7 +59,8 @@ static bool parse_slo_limit(struct text text, struct kstats_slo *slo)
 		return false;
 	slo->limit = limit.value;
 	slo->is_time = limit.dimension == DIMENSION_TIME;
-	return limit.dimension == DIMENSION_COUNT || (slo->is_time && !is_number(slo->quantity));
+	return limit.dimension == DIMENSION_COUNT ||
+	       (slo->is_time && !kstats_aspect_is_number(&slo->aspect));
 }
 
 struct error *kstats_slo_parse(struct text text, struct kstats_slo *ret)
@@ -68,7 +70,8 @@ struct error *kstats_slo_parse(struct text text, struct kstats_slo *ret)
 
 	while (at < text.length && text.bytes[at] != '<' && text.bytes[at] != '>')
 		at++;
-	if (at == text.length || !take_quantity(text_trim((struct text){ text.bytes, at }), &slo))
+	if (at == text.length ||
+	    !kstats_aspect_parse(text_trim((struct text){ text.bytes, at }), &slo.aspect))
 		return error_create("invalid SLO '%.*s': expected e.g. p99<50us, max<=1ms, "
 				    "mean<3us, count>100, lost<1",
 				    (int)(text.length < 60 ? text.length : 60), text.bytes);
@@ -110,13 +113,13 @@ static struct kstats_measured measure_mean(const struct kstats_distribution *dis
 	return (struct kstats_measured){ mean, mean + lost };
 }
 
-static struct kstats_measured measure(const struct kstats_slo *slo,
+struct kstats_measured kstats_measure(const struct kstats_aspect *aspect,
 				      const struct kstats_table *table,
 				      const struct kstats_distribution *distribution)
 {
 	struct kstats_percentile percentile;
 
-	switch (slo->quantity) {
+	switch (aspect->quantity) {
 	case KSTATS_QUANTITY_COUNT:
 		return (struct kstats_measured){ (double)distribution->count,
 						 (double)distribution->count };
@@ -125,8 +128,9 @@ static struct kstats_measured measure(const struct kstats_slo *slo,
 	case KSTATS_QUANTITY_MEAN:
 		return measure_mean(distribution);
 	default:
-		percentile = kstats_percentile(
-			distribution, slo->quantity == KSTATS_QUANTITY_MAX ? 1 : slo->fraction);
+		percentile = kstats_percentile(distribution, aspect->quantity == KSTATS_QUANTITY_MAX
+								     ? 1
+								     : aspect->fraction);
 		return (struct kstats_measured){ (double)percentile.low, (double)percentile.high };
 	}
 }
@@ -142,12 +146,12 @@ enum kstats_verdict kstats_slo_judge(const struct kstats_slo *slo, const struct 
 				     const struct kstats_distribution *distribution,
 				     struct kstats_measured *ret)
 {
-	struct kstats_measured measured = measure(slo, table, distribution);
+	struct kstats_measured measured = kstats_measure(&slo->aspect, table, distribution);
 	bool low, high;
 
 	if (ret)
 		*ret = measured;
-	if (!distribution->count && !is_number(slo->quantity))
+	if (!distribution->count && !kstats_aspect_is_number(&slo->aspect))
 		return KSTATS_UNDECIDED;
 	if (slo->is_time && strcmp(table->unit, unit_name(UNIT_NS)) != 0)
 		return KSTATS_UNDECIDED;

@@ -323,3 +323,71 @@ struct error *kstats_shift_text(FILE *out, const struct kstats_table *before,
 	print_distance(out, &sides);
 	return err;
 }
+
+/* --- for programs --- */
+
+struct error *kstats_shift_csv(FILE *out, const struct kstats_table *before,
+			       const struct kstats_table *after, bool no_heading)
+{
+	_cleanup_(sides) struct sides sides;
+	struct error *err = evaluate(before, after, &sides);
+	struct table table;
+
+	if (err)
+		return err;
+	table_begin(&table, columns, array_length(columns),
+		    (struct table_options){ .format = TABLE_AS_CSV,
+					    .out = out,
+					    .get = get_cell,
+					    .no_heading = no_heading });
+	add_rows(&sides, &table);
+	return table_end(&table);
+}
+
+static void write_side(struct json_writer *w, const char *key, const struct kstats_table *table,
+		       const struct kstats_distribution *of)
+{
+	json_key(w, key);
+	json_object_begin(w);
+	json_key(w, "name");
+	json_string(w, table->name);
+	json_key(w, "instance");
+	json_string(w, table->instance);
+	json_key(w, "count");
+	json_u64(w, of->count);
+	json_object_end(w);
+}
+
+struct error *kstats_shift_json(struct json_writer *w, const struct kstats_table *before,
+				const struct kstats_table *after)
+{
+	_cleanup_(sides) struct sides sides;
+	struct error *err = evaluate(before, after, &sides);
+	struct kstats_distance distance;
+	struct table table;
+
+	if (err)
+		return err;
+	distance = kstats_distance(&sides.old, &sides.new);
+	json_line(w);
+	json_object_begin(w);
+	json_key(w, "name");
+	json_string(w, sides.title);
+	json_key(w, "unit");
+	json_string(w, after->unit);
+	write_side(w, "before", before, &sides.old);
+	write_side(w, "after", after, &sides.new);
+	json_key(w, "distance");
+	json_real(w, distance.distance);
+	json_key(w, "probability");
+	json_real(w, distance.probability);
+	json_key(w, "rows");
+	json_array_begin(w);
+	table_begin(&table, columns, array_length(columns),
+		    (struct table_options){ .format = TABLE_AS_JSON, .json = w, .get = get_cell });
+	add_rows(&sides, &table);
+	err = table_end(&table);
+	json_array_end(w);
+	json_object_end(w);
+	return err;
+}

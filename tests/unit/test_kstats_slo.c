@@ -46,9 +46,10 @@ TEST(objectives_are_read)
 	for (size_t i = 0; i < array_length(objectives); i++) {
 		struct kstats_slo slo = parsed(objectives[i].text);
 
-		assert_int_equal(slo.quantity, objectives[i].quantity);
-		if (slo.quantity == KSTATS_QUANTITY_PERCENTILE)
-			assert_true(fabs(slo.fraction - objectives[i].percent / 100) < 1e-15);
+		assert_int_equal(slo.aspect.quantity, objectives[i].quantity);
+		if (slo.aspect.quantity == KSTATS_QUANTITY_PERCENTILE)
+			assert_true(fabs(slo.aspect.fraction - objectives[i].percent / 100) <
+				    1e-15);
 		assert_int_equal(slo.is_above, objectives[i].is_above);
 		assert_int_equal(slo.or_equal, objectives[i].or_equal);
 		assert_int_equal(slo.is_time, objectives[i].is_time);

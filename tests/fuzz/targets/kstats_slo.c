@@ -39,11 +39,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fuzz_check_error(err);
 	} else {
 		must(isfinite(slo.limit) && slo.limit >= 0);
-		must(slo.fraction >= 0 && slo.fraction <= 1);
-		must(slo.quantity <= KSTATS_QUANTITY_LOST);
-		must(!slo.is_time || slo.quantity < KSTATS_QUANTITY_COUNT);
+		must(slo.aspect.fraction >= 0 && slo.aspect.fraction <= 1);
+		must(slo.aspect.quantity <= KSTATS_QUANTITY_LOST);
+		must(!slo.is_time || slo.aspect.quantity < KSTATS_QUANTITY_COUNT);
 		must(!memchr(bytes.bytes, '\0', bytes.length));
-		if (slo.quantity < KSTATS_QUANTITY_COUNT)
+		if (slo.aspect.quantity < KSTATS_QUANTITY_COUNT)
 			check_verdicts(&slo);
 	}
 	fuzz_release(bytes);
