@@ -160,6 +160,15 @@ bool frame_is_unnamed(const struct name *name)
 	       (name->length > 2 && name->bytes[0] == '[' && name->bytes[name->length - 1] == ']');
 }
 
+struct text frame_shown_name(const struct name *name)
+{
+	const struct text text = name_text(name);
+
+	return frame_is_unnamed(name) && text.length && memmem(text.bytes, text.length, "+0x", 3)
+		       ? (struct text){ text.bytes + 1, text.length - 2 }
+		       : text;
+}
+
 unsigned char *known_frames_of(const struct profile *profile)
 {
 	unsigned char *known = malloc(profile->frames.count + 1);

@@ -31,6 +31,9 @@ unsigned char *known_faces_of(const struct flame *flame);
 /* Has the frame no function: "[unknown]", "[bash+0x1234]"? */
 bool frame_is_unnamed(const struct name *name);
 
+/* The name as texts have it: "bash+0x1234" of "[bash+0x1234]". */
+struct text frame_shown_name(const struct name *name);
+
 /*
  * Where a thread waits, or runs, in a stack whose innermost node is `leaf`.
  *

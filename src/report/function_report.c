@@ -151,7 +151,7 @@ static void get_function_cell(const void *context, const void *row_,
 		table_real(ret, TABLE_PERCENT, 100 * share_of((double)row->total, whole));
 		return;
 	case FUNCTION:
-		table_text(ret, name_text(row->face->name));
+		table_text(ret, frame_shown_name(row->face->name));
 		return;
 	case FILE_NAME:
 		if (slash)

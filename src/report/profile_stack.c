@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "profile/known_frames.h"
 #include "report/visible.h"
 
 /* Make `text` printable, and free it. */
@@ -23,10 +24,10 @@ char *frame_visible(const struct frame *frame)
 	const char *slash = frame->module ? strrchr(frame->module->bytes, '/') : NULL;
 
 	if (frame->name)
-		return text_visible(name_text(frame->name));
+		return text_visible(frame_shown_name(frame->name));
 	if (!frame->module || !frame->module->length)
 		return strdup("[unknown]");
-	return visible(text_print("[%s+0x%" PRIx64 "]", slash ? slash + 1 : frame->module->bytes,
+	return visible(text_print("%s+0x%" PRIx64, slash ? slash + 1 : frame->module->bytes,
 				  frame->address));
 }
 

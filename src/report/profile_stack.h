@@ -8,7 +8,7 @@
 
 #include "report/profile_report.h"
 
-/* The function, or "[file+0x1a]", or "[unknown]". */
+/* The function, or "file+0x1a", or "[unknown]". */
 char *frame_visible(const struct frame *frame);
 
 /* "name (tid)". */

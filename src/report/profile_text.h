@@ -70,6 +70,10 @@ struct error *preemptor_report(FILE *out, const struct profile_report *report,
 struct error *histogram_report(FILE *out, const struct profile_report *report,
 			       const struct profile_style *style) MUST_CHECK;
 
+/* Print which files and runtimes hide names of functions, where that matters, and what to do. */
+struct error *names_report(FILE *out, const struct profile_report *report,
+			   const struct profile_style *style) MUST_CHECK;
+
 /* Counts of events seen, kept, filtered, lost and truncated, and the cost. */
 struct error *footer_report(FILE *out, const struct profile_report *report,
 			    const struct profile_style *style) MUST_CHECK;

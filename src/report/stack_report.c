@@ -332,7 +332,7 @@ static struct error *print_node(const struct tree *t, const struct chain_line *s
 
 	if (!line)
 		return &error_no_memory;
-	visible = text_visible(name_text(face->name));
+	visible = text_visible(frame_shown_name(face->name));
 	fprintf(line, "%s%s%s", branch, visible ? visible : "",
 		face->kind == FRAME_KERNEL ? " [k]"
 		: face->inlined            ? " [i]"

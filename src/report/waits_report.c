@@ -33,10 +33,14 @@ struct wait_rows {
 	bool has_wakers;
 };
 
+static const struct frame *frame_of_node(const struct profile *profile, uint32_t node)
+{
+	return &profile->frames.items[profile->nodes.items[node].frame];
+}
+
 static const struct name *function_at(const struct profile *profile, uint32_t node)
 {
-	return node == NODE_NONE ? NULL
-				 : profile->frames.items[profile->nodes.items[node].frame].name;
+	return node == NODE_NONE ? NULL : frame_of_node(profile, node)->name;
 }
 
 /* The row of a thread's waits with this stack; NULL without memory. */
@@ -154,7 +158,8 @@ static struct error *add_up(struct wait_rows *rows, unsigned classes)
 
 enum wait_field { TIME, SHARE, THREADS, COUNT, MEAN, LONGEST, REASON, PROGRAM, PLACE, WAKER };
 
-#define WITH_WAKERS 1
+/* When columns are shown. */
+enum { WITH_WAKERS = 1, WITH_LONGEST = 2 };
 
 static const struct table_column columns[] = {
 	{ "time", .type = TABLE_NS, .field = TIME },
@@ -162,7 +167,7 @@ static const struct table_column columns[] = {
 	{ "threads", .type = TABLE_COUNT, .field = THREADS },
 	{ "times", .type = TABLE_COUNT, .field = COUNT },
 	{ "mean", .type = TABLE_NS, .field = MEAN },
-	{ "longest", .type = TABLE_NS, .field = LONGEST },
+	{ "longest", .type = TABLE_NS, .when = WITH_LONGEST, .field = LONGEST },
 	{ "reason", .type = TABLE_TEXT, .field = REASON },
 	{ "program", .type = TABLE_TEXT, .field = PROGRAM },
 	{ "where", .type = TABLE_TEXT, .field = PLACE },
@@ -172,16 +177,18 @@ static const struct table_column columns[] = {
 static void place_cell(const struct wait_rows *rows, const struct wait_row *row,
 		       struct table_cell *ret)
 {
-	const struct profile *profile = rows->profile;
+	const struct text call = frame_shown_name(row->call);
 	_cleanup_free_ char *own = NULL;
 
 	if (row->node == NODE_NONE)
 		return;
-	own = frame_visible(&profile->frames.items[profile->nodes.items[row->node].frame]);
-	table_owned(ret, !own        ? NULL
-			 : row->call ? text_print("%s %s %s", own, rows->style->utf8 ? "→" : "->",
-						  row->call->bytes)
-				     : strdup(own));
+	own = frame_visible(frame_of_node(rows->profile, row->node));
+	table_owned(ret, own ? text_print("%s%s%.*s", own,
+					  !call.length        ? ""
+					  : rows->style->utf8 ? " → "
+							      : " -> ",
+					  (int)call.length, call.bytes)
+			     : NULL);
 }
 
 static void get_wait_cell(const void *context, const void *row_, const struct table_column *column,
@@ -237,7 +244,8 @@ static struct error *print_wait_rows(FILE *out, const struct wait_rows *rows)
 	struct table table;
 	uint64_t rest = 0;
 
-	options.when = rows->has_wakers ? WITH_WAKERS : 0;
+	options.when = (rows->has_wakers ? WITH_WAKERS : 0) |
+		       (rows->profile->longest.count ? WITH_LONGEST : 0);
 	table_begin(&table, columns, array_length(columns), options);
 	for (size_t i = 0; i < shown && table_row(&table, &rows->items[i]); i++)
 		;

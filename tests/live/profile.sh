@@ -305,3 +305,19 @@ run_case "offcpu: each of 400 children, with names of functions" needs_profiles 
 run_case "offcpu: targets that end at once" needs_profiles targets_end_at_once
 run_case "offcpu: --off-cpu-period against exact times" needs_profiles alone periods_are_unbiased
 run_case "offcpu: --off-cpu-threshold keeps totals" needs_profiles alone draws_keep_totals
+
+# --- the first screen ---
+
+# What a thread of the program waits for most, and the function of the program that does, are in the first 24 lines.
+first_screen_has() {
+	STATES_FILE=$disk start "$programs/states" "$1"
+	"$ctprof" offcpu -d 700ms -p "$pid" > "$scratch/text" || return 1
+	head -n 24 "$scratch/text" | grep -E "$2" > "$scratch/row" || { cat "$scratch/text"; return 1; }
+	between "columns" 60 "$(head -n 24 "$scratch/text" | sed 's/ *$//' | LC_ALL=C.UTF-8 wc -L)" 100
+}
+
+for what in "mutex  states .* pthread_mutex_lock" "pipe  states .*run_pipe .* read" \
+	"disk  io-wait  .*  states .*run_disk" "vfork  states .* vfork" "flock  states .*run_flock .* flock"; do
+	run_case "offcpu: the first screen has the wait of a thread: ${what%% *}" needs_profiles \
+		first_screen_has "${what%% *}" "${what#* }"
+done

@@ -120,6 +120,24 @@ one(time.monotonic() + 1)'
 	has_chain "$flame" "_start;*;py::<module>:<string>;*;py::one:<string>;*;py::spins:<string>;*"
 }
 
+# Without the option nothing has names of what it compiles, and the report says which one it is, with the number of the
+# process; with it, it does not.
+node_without_map_is_told() {
+	local options
+
+	has_command node
+	for options in "" "--perf-basic-prof --interpreted-frames-native-stack"; do
+		# shellcheck disable=SC2086
+		start node $options --no-logfile-per-isolate --logfile="$scratch/v8.log" "$sources/chain.js" spin
+		at_end "rm -f '/tmp/perf-$pid.map'"
+		"$ctprof" profile -F 199 -d 1s -p "$pid" > "$scratch/text" || return 1
+		grep -A1 "^ node $pid (.*has no perf map" "$scratch/text" > "$scratch/hint" || :
+		equal "the hint with '$options'" "$(sed -n '2s/^ *//p' "$scratch/hint")" \
+			"$([ -n "$options" ] || echo "node --perf-basic-prof --interpreted-frames-native-stack")"
+		kill "$pid"
+	done
+}
+
 spin='function spins(end) { while (Date.now() < end); } spins(Date.now() + 1500)'
 
 cases_of() {
@@ -151,4 +169,5 @@ cases_of() {
 at_once cases_of node java go python
 run_case "runtimes: node that has ended" needs_profiles ends_with_names node spins node --perf-basic-prof \
 	--no-logfile-per-isolate --logfile="$scratch/v8.log" -e "$spin"
+run_case "runtimes: node without a perf map is told" needs_profiles node_without_map_is_told
 run_case "runtimes: functions of Python, by its trampolines" needs_profiles functions_of_python

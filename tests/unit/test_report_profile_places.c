@@ -79,13 +79,12 @@ TEST(waits_are_by_program_reason_and_place)
 	assert_string_equal(
 		report_scene_text(&s, waits_report),
 		"\n## Longest waits, by place\n"
-		"     time  share  threads  times     mean  longest  reason         program  where "
-		"\n"
-		" 10.000µs  96.8%        2      4  2.500µs        -  interruptible  shopd    "
+		"     time  share  threads  times     mean  reason         program  where \n"
+		" 10.000µs  96.8%        2      4  2.500µs  interruptible  shopd    "
 		"log_message -> pthread_mutex_lock \n"
-		"    300ns   2.9%        1      2    150ns        -  io-wait        shopd    "
+		"    300ns   2.9%        1      2    150ns  io-wait        shopd    "
 		"write_log -> fsync \n"
-		"     30ns   0.3%        1      -        -        -  runnable       shopd    "
+		"     30ns   0.3%        1      -        -  runnable       shopd    "
 		"write_log -> fsync \n");
 	s.style.limit = 1;
 	assert_non_null(strstr(report_scene_text(&s, waits_report),
@@ -228,6 +227,83 @@ TEST(frames_that_repeat_are_one_line)
 			    "                     work x2  <- on-cpu, 1 sample\n");
 }
 
+/* --- names --- */
+
+static uint32_t runtime_thread(uint32_t pid, const char *process, const char *exe)
+{
+	uint32_t thread = build_profile_thread(s.profile, pid, pid, process, process, NULL);
+	struct profile_image image = { .pid = pid,
+				       .exe = profile_name(s.profile, exe, strlen(exe)) };
+
+	assert_true(array_push(&s.profile->images, image));
+	s.profile->threads.items[thread].image = (uint32_t)s.profile->images.count;
+	return thread;
+}
+
+static uint32_t frame_in(const char *name, const char *module, uint32_t parent)
+{
+	const struct frame frame = { .name = profile_name(s.profile, name, strlen(name)),
+				     .module = profile_name(s.profile, module, strlen(module)) };
+	uint32_t number, node;
+
+	expect_ok(profile_frame(s.profile, &frame, &number));
+	expect_ok(profile_node(s.profile, parent, number, &node));
+	return node;
+}
+
+TEST(runtimes_that_hide_functions_are_named_once)
+{
+	uint32_t one = runtime_thread(10, "web", "/usr/bin/node");
+	uint32_t two = runtime_thread(11, "web", "/usr/bin/node");
+	uint32_t java = runtime_thread(12, "Main", "/usr/lib/jvm/bin/java");
+	uint32_t other = runtime_thread(13, "shop", "/usr/bin/shop");
+
+	build_sample(s.profile, one, CLASS_ON_CPU, "main;[unknown];[unknown]", 100, 1);
+	build_sample(s.profile, two, CLASS_ON_CPU, "main;[unknown]", 300, 1);
+	build_sample(s.profile, java, CLASS_ON_CPU, "[unknown]", 100, 1);
+	build_sample(s.profile, other, CLASS_ON_CPU, "[unknown]", 500, 1);
+	assert_string_equal(report_scene_text(&s, names_report),
+			    "\n## Functions without names\n"
+			    " web 11 and 1 more (40.0% of the time) have no perf map. Start it "
+			    "with:\n"
+			    "   node --perf-basic-prof --interpreted-frames-native-stack\n"
+			    " Main 12 (10.0% of the time) has no perf map. Start it with:\n"
+			    "   java -XX:+PreserveFramePointer\n"
+			    "   and before the profile ends: jcmd 12 Compiler.perfmap\n");
+}
+
+TEST(a_runtime_with_a_perf_map_hides_nothing)
+{
+	uint32_t thread = runtime_thread(10, "web", "/usr/bin/node");
+	struct sample *sample = build_sample(s.profile, thread, CLASS_ON_CPU, "main", 100, 1);
+	uint32_t node = sample->node;
+
+	build_sample(s.profile, thread, CLASS_ON_CPU, "main;[unknown]", 300, 1);
+	sample = build_sample(s.profile, thread, CLASS_ON_CPU, "main;handle", 5, 1);
+	sample->node = frame_in("JS:*handle", "/tmp/perf-10.map", node);
+	assert_string_equal(report_scene_text(&s, names_report), "");
+}
+
+TEST(files_without_symbols_have_their_build_id_once)
+{
+	uint32_t thread = build_profile_thread(s.profile, 1, 1, "tar", "tar", NULL);
+	struct sample *sample = build_sample(s.profile, thread, CLASS_IO_WAIT, "main", 90, 1);
+	struct profile_mapping mapping = { .start = 1, .end = 2, .build_id_length = 3 };
+
+	memcpy(mapping.build_id, "\x01\xab\xff", 3);
+	mapping.path = profile_name(s.profile, "/bin/tar", 8);
+	assert_true(array_push(&s.profile->mappings, mapping));
+	sample->node =
+		frame_in("[tar+0x4e3]", "/bin/tar", frame_in("[tar+0x99]", "/bin/tar", NODE_NONE));
+	build_sample(s.profile, thread, CLASS_IO_WAIT, "other", 10, 1);
+	assert_string_equal(report_scene_text(&s, names_report),
+			    "\n## Functions without names\n"
+			    " tar (90.0% of the time) lacks symbols, build id 01abff\n"
+			    "   packages with them, on Debian: find-dbgsym-packages /bin/tar\n");
+	assert_non_null(strstr(report_scene_text(&s, stack_report), "tar+0x4e3  <- io-wait"));
+	assert_non_null(strstr(report_scene_text(&s, function_report), " tar+0x4e3  tar "));
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 UNIT_TESTS(CASE(well_known_frames_are_told_by_name_and_file),
@@ -236,4 +312,7 @@ UNIT_TESTS(CASE(well_known_frames_are_told_by_name_and_file),
 	   CASE(kernel_threads_without_work_wait_for_nothing),
 	   CASE(functions_have_what_the_scheduler_has), CASE(time_of_functions_is_that_of_the_tree),
 	   CASE(a_function_that_calls_itself_has_its_time_once),
-	   CASE(frames_that_say_nothing_are_left_out), CASE(frames_that_repeat_are_one_line))
+	   CASE(frames_that_say_nothing_are_left_out), CASE(frames_that_repeat_are_one_line),
+	   CASE(runtimes_that_hide_functions_are_named_once),
+	   CASE(a_runtime_with_a_perf_map_hides_nothing),
+	   CASE(files_without_symbols_have_their_build_id_once))
