@@ -304,25 +304,29 @@ TEST(swapped_sides_negate_every_delta)
 
 typedef __int128 totals[METRIC_COUNT];
 
-static void add_thread(totals sums, const struct ctprof_thread *t)
+/* Waits in progress count only where both captures have some: one of few threads may have none. */
+static void add_thread(totals sums, const struct comparison *c, const struct ctprof_thread *t)
 {
+	const struct metric_set *with_waits = &c->report->sides->waits.added;
+
 	for (enum metric_id i = 0; i < METRIC_COUNT; i++)
 		if (metrics[i].family == FAMILY_SUM && is_measured(t, i))
 			sums[i] += (__int128)metric_load_u64(&t->record.values, &metrics[i]) +
-				   in_progress(t, i);
+				   (metric_set_has(with_waits, i) ? in_progress(t, i) : 0);
 }
 
-static void add_snapshot(totals sums, const struct ctprof_snapshot *s)
+static void add_snapshot(totals sums, const struct comparison *c, const struct ctprof_snapshot *s)
 {
 	for (size_t i = 0; i < s->threads.count; i++)
-		add_thread(sums, snapshot_thread(s, i));
+		add_thread(sums, c, snapshot_thread(s, i));
 }
 
-static void add_unmatched(totals sums, const struct unmatched *unmatched)
+static void add_unmatched(totals sums, const struct comparison *c,
+			  const struct unmatched *unmatched)
 {
 	for (size_t i = 0; i < unmatched->count; i++)
 		for (size_t t = 0; t < unmatched->items[i].group->count; t++)
-			add_thread(sums, unmatched->items[i].group->threads[t]);
+			add_thread(sums, c, unmatched->items[i].group->threads[t]);
 }
 
 typedef void on_row(void *context, enum metric_id id, const struct row *row);
@@ -372,11 +376,11 @@ static void check_partition(struct comparison *c, enum axis_id axis)
 
 	(void)axis;
 	comparison_run(c);
-	add_snapshot(host.before, c->before[0]);
-	add_snapshot(host.after, c->after[0]);
+	add_snapshot(host.before, c, c->before[0]);
+	add_snapshot(host.after, c, c->after[0]);
 	each_sum(c, add_values, &groups);
-	add_unmatched(groups.before, &c->report->only_before);
-	add_unmatched(groups.after, &c->report->only_after);
+	add_unmatched(groups.before, c, &c->report->only_before);
+	add_unmatched(groups.after, c, &c->report->only_after);
 	for (enum metric_id i = 0; i < METRIC_COUNT; i++) {
 		assert_true(groups.before[i] == host.before[i]);
 		assert_true(groups.after[i] == host.after[i]);
@@ -417,10 +421,10 @@ static void check_window(struct comparison *c, enum axis_id axis)
 	comparison_run(c);
 	assert_int_equal(c->report->strangers, 0);
 	each_sum(c, add_delta, found);
-	add_unmatched(born, &c->report->only_after);
-	add_unmatched(gone, &c->report->only_before);
-	add_snapshot(before, c->before[0]);
-	add_snapshot(after, c->after[0]);
+	add_unmatched(born, c, &c->report->only_after);
+	add_unmatched(gone, c, &c->report->only_before);
+	add_snapshot(before, c, c->before[0]);
+	add_snapshot(after, c, c->after[0]);
 	for (enum metric_id i = 0; i < METRIC_COUNT; i++)
 		assert_true(found[i] + born[i] - gone[i] == after[i] - before[i]);
 }
@@ -463,8 +467,8 @@ static void check_shares(struct comparison *c, enum axis_id axis)
 	c->view.shares = true;
 	comparison_run(c);
 	assert_int_equal(c->report->only_before.count + c->report->only_after.count, 0);
-	add_snapshot(host.before, c->before[0]);
-	add_snapshot(host.after, c->after[0]);
+	add_snapshot(host.before, c, c->before[0]);
+	add_snapshot(host.after, c, c->after[0]);
 	each_sum(c, add_share, &shares);
 	for (enum metric_id i = 0; i < METRIC_COUNT; i++)
 		assert_true(!shares.any[i] ||
