@@ -163,6 +163,7 @@ sums_hold() {
 				parts(tid, "exec")
 				parts(tid, "sleep")
 				parts(tid, "lock")
+				parts(tid, "idle")
 			}
 		}'
 }

@@ -28,8 +28,10 @@
 	CLASS(IO_WAIT, SLEEP_DISK, "io-wait", 'B', 1, "waiting for block I/O to complete")         \
 	CLASS(STOPPED, STOPPED, "stopped", 'T', 1, "stopped by a signal")                          \
 	CLASS(TRACED, STOPPED, "traced", 't', 1, "stopped by a debugger")                          \
-	CLASS(PARKED, IDLE, "parked", 'P', 1, "a parked kernel thread, e.g. of an offline CPU")    \
-	CLASS(IDLE, IDLE, "idle", 'I', 1, "a kernel thread waiting for work, not counted as load") \
+	CLASS(PARKED, IDLE_WORKER, "parked", 'P', 1,                                               \
+	      "a parked kernel thread, e.g. of an offline CPU")                                    \
+	CLASS(IDLE, IDLE_WORKER, "idle", 'I', 1,                                                   \
+	      "a kernel thread waiting for work, not counted as load")                             \
 	CLASS(EVENT, COUNT, "event", 'E', 0, "a probe hit; it has a count and no time")
 
 enum profile_class {

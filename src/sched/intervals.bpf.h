@@ -175,8 +175,8 @@ __noinline int end_interval(struct profile_record *t, __u32 number, __u64 now,
 	runnable_ns = parts.runnable_ns;
 	blocked_ns = parts.blocked_ns;
 	if (t->task.state != CLASS_RUNNABLE) {
-		t->task.ns[t->task.state & RECORD_TIMES_MASK] += blocked_ns;
-		t->counts[t->task.state & RECORD_TIMES_MASK]++;
+		t->task.ns[t->task.state & PROFILE_TIMES_MASK] += blocked_ns;
+		t->counts[t->task.state & PROFILE_TIMES_MASK]++;
 	}
 	t->task.ns[CLASS_RUNNABLE] += runnable_ns;
 	t->counts[CLASS_RUNNABLE]++;

@@ -309,7 +309,7 @@ static __noinline int correct(struct task_struct *task, struct task_ctx *tctx)
 	if (!t)
 		return 0;
 	if (moved > t->task.since) {
-		t->task.ns[t->task.state & RECORD_TIMES_MASK] += moved - t->task.since;
+		t->task.ns[t->task.state & PROFILE_TIMES_MASK] += moved - t->task.since;
 		t->task.since = moved;
 	}
 	/* The wake-up belongs to the previous wait. */

@@ -78,6 +78,12 @@ struct record_count {
 #define RECORD_COUNT_MASK ((1u << RECORD_COUNT_BITS) - 1)
 _Static_assert((int)CLASS_COUNT <= 1 << (32 - RECORD_COUNT_BITS), "the class is above the count");
 
+/* The room for times and counts by class: a power of 2, so that a mask bounds the index. */
+enum {
+	PROFILE_TIMES = 16,
+	PROFILE_TIMES_MASK = PROFILE_TIMES - 1,
+};
+
 /* Times and counts are by enum profile_class, and so is `task.state`. With many threads that take
  * turns, hardly any line of a record is in the cache of the CPU, so what a switch uses is in few.
  */
@@ -99,11 +105,11 @@ struct profile_record {
 	__u32 in_interrupt; /* its waker was interrupted */
 	__u32 is_listed;    /* in `lacking`, or taken from there */
 	__u64 voluntary, involuntary;
-	__u64 counts[RECORD_TIMES];
+	__u64 counts[PROFILE_TIMES];
 	__u64 fill[2];
 };
 _Static_assert(sizeof(struct profile_record) % 128 == 0, "CPUs fetch lines in pairs");
-_Static_assert((int)CLASS_COUNT <= (int)RECORD_TIMES,
+_Static_assert((int)CLASS_COUNT <= (int)PROFILE_TIMES && (int)PROFILE_TIMES <= (int)RECORD_TIMES,
 	       "a record has room for the time of each class");
 
 /* --- stacks --- */

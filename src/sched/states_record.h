@@ -39,7 +39,9 @@ struct states_examples {
 /* clang-format off */
 #define STATES_FIRST(PLACE, ...)                                                               \
 	PLACE(EXEC, __VA_ARGS__) PLACE(RUNNABLE, __VA_ARGS__) PLACE(SLEEP_NETWORK, __VA_ARGS__) \
-	PLACE(SLEEP_PIPE, __VA_ARGS__) PLACE(LOCK_FUTEX, __VA_ARGS__) PLACE(IDLE, __VA_ARGS__)  \
+	PLACE(SLEEP_PIPE, __VA_ARGS__) PLACE(IDLE_POLL, __VA_ARGS__)                            \
+	PLACE(IDLE_COND, __VA_ARGS__)                                                           \
+	PLACE(LOCK_FUTEX, __VA_ARGS__) PLACE(IDLE_WORKER, __VA_ARGS__)                          \
 	PLACE(SLEEP_TIMER, __VA_ARGS__) PLACE(SLEEP_OTHER, __VA_ARGS__)                         \
 	PLACE(SLEEP_DISK, __VA_ARGS__) PLACE(LOCK_KERNEL, __VA_ARGS__)                          \
 	PLACE(EXEC_USER, __VA_ARGS__) PLACE(EXEC_SYSTEM, __VA_ARGS__)

@@ -59,11 +59,11 @@ enum record_flag {
 	RECORD_UNSEEN = 16, /* it left its CPU without a switch that was seen: times are unknown */
 };
 
-/* The room of a record for times by state or class: a power of 2, so that a mask bounds the index.
- * A 17th state makes each record 128 bytes longer, and that of a profile 256. */
+/* The room of a record for times by state or class. A mask bounds the index for the verifier, which
+ * wants it within the record. A 26th state makes each record 128 bytes longer. */
 enum {
-	RECORD_TIMES = STATE_COUNT <= 16 ? 16 : 32,
-	RECORD_TIMES_MASK = RECORD_TIMES - 1,
+	RECORD_TIMES = 25,
+	RECORD_TIMES_MASK = 31,
 };
 _Static_assert((int)STATE_COUNT <= (int)RECORD_TIMES,
 	       "a record has room for the time of each state");
@@ -103,7 +103,6 @@ struct task_record {
 	__u64 hidden_since;
 	__u32 exit_code; /* of one that has ended, as wait(2) returns it */
 	__u32 unused_too;
-	__u64 fill[9];
 };
 _Static_assert(sizeof(struct task_record) % 128 == 0, "CPUs fetch lines in pairs");
 

@@ -4,12 +4,12 @@
  * decides:
  *
  *	stopped, traced, frozen                              stopped
- *	parked                                               idle
+ *	parked                                               idle_worker
  *	it waits for a lock of the kernel                    lock_kernel
  *	it waits for block I/O, to bring back from swap      paging
  *	it waits for block I/O                               sleep_disk
  *	a thread of the kernel that signals could wake, or
- *	that counts for no load: it waits for work           idle
+ *	that counts for no load: it waits for work           idle_worker
  *	another thread of the kernel                         sleep_other
  *	it is in a system call                               what that says (state/wait.h)
  *	else: it met a page that is not there, or a signal   sleep_other
@@ -182,7 +182,7 @@ static __always_inline __u32 state_of_file(struct task_struct *task, __u32 numbe
 
 static __always_inline __u32 state_of_value(__u32 value)
 {
-	return WAIT_IS_LOCK(value) ? STATE_LOCK_FUTEX : STATE_IDLE;
+	return WAIT_IS_LOCK(value) ? STATE_LOCK_FUTEX : STATE_IDLE_COND;
 }
 
 static __always_inline __u32 state_of_futex(const struct call *call)
@@ -222,12 +222,18 @@ static __always_inline __u32 state_of_call(void *ctx, struct task_struct *task,
 		return is_deep ? STATE_SLEEP_DISK : STATE_SLEEP_OTHER;
 	case WAIT_TIMER:
 		return STATE_SLEEP_TIMER;
-	case WAIT_WORK:
+	case WAIT_CHILD:
+		return STATE_SLEEP_CHILD;
+	case WAIT_SIGNAL:
 		return STATE_IDLE;
+	case WAIT_EPOLL:
+		return STATE_IDLE_POLL;
+	case WAIT_ACCEPT:
+		return STATE_IDLE_ACCEPT;
 	case WAIT_POLL:
-		return call->second ? STATE_IDLE : STATE_SLEEP_TIMER;
+		return call->second ? STATE_IDLE_POLL : STATE_SLEEP_TIMER;
 	case WAIT_SELECT:
-		return call->first ? STATE_IDLE : STATE_SLEEP_TIMER;
+		return call->first ? STATE_IDLE_POLL : STATE_SLEEP_TIMER;
 	case WAIT_FUTEX:
 		return state_of_futex(call);
 	case WAIT_FUTEX_WAIT:
@@ -277,7 +283,7 @@ static __always_inline void decide(void *ctx, struct task_struct *task, __u32 ta
 	}
 	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER)) {
 		if (class == CLASS_INTERRUPTIBLE)
-			ret->state = STATE_IDLE;
+			ret->state = STATE_IDLE_WORKER;
 		else if (class == CLASS_UNINTERRUPTIBLE)
 			ret->state = STATE_SLEEP_OTHER;
 		return;

@@ -38,12 +38,19 @@
 	STATE(SLEEP_NETWORK, SLEEP, "sleep_network", "NET", 'N', "it waited at a socket")          \
 	STATE(SLEEP_PIPE, SLEEP, "sleep_pipe", "PIPE", '|', "it waited at a pipe")                 \
 	STATE(SLEEP_TIMER, SLEEP, "sleep_timer", "TIMER", 'z', "it slept for a time")              \
+	STATE(SLEEP_CHILD, SLEEP, "sleep_child", "CHILD", 'c', "it waited for a child process")    \
 	STATE(SLEEP_OTHER, SLEEP, "sleep_other", "OTHER", 'o', "it waited for something else")     \
 	STATE(LOCK, LOCK, "lock", "LOCK", 'L', "it waited for a lock")                             \
 	STATE(LOCK_FUTEX, LOCK, "lock_futex", "FUTEX", 'f', "it waited for a lock of its program") \
 	STATE(LOCK_KERNEL, LOCK, "lock_kernel", "KLOCK", 'k',                                      \
 	      "it waited for a lock of the kernel")                                                \
 	STATE(IDLE, IDLE, "idle", "IDLE", '.', "it waited for work")                               \
+	STATE(IDLE_POLL, IDLE, "idle_poll", "POLL", 'p', "it waited for any of its files")         \
+	STATE(IDLE_COND, IDLE, "idle_cond", "COND", 'w',                                           \
+	      "it waited at a condition variable, semaphore or join")                              \
+	STATE(IDLE_ACCEPT, IDLE, "idle_accept", "ACCEPT", 'a', "it waited for a connection")       \
+	STATE(IDLE_WORKER, IDLE, "idle_worker", "WORKER", 'i',                                     \
+	      "a thread of the kernel that waited for work")                                       \
 	STATE(STOPPED, STOPPED, "stopped", "STOP", 'T', "it was stopped, traced or frozen")
 
 enum state {

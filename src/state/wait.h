@@ -15,10 +15,13 @@ enum wait_kind {
 	WAIT_OPEN,    /* it opens a file: a FIFO, where its stack says so */
 	WAIT_DISK,    /* it waits for storage where signals do not wake it */
 	WAIT_TIMER,
-	WAIT_WORK, /* for whatever comes next */
-	WAIT_POLL, /* the same, of so many files as its second argument says; of none, for a time */
-	WAIT_SELECT,      /* its first argument */
-	WAIT_FUTEX,       /* futex(2): a lock or something else, by operation and value */
+	WAIT_CHILD,  /* for a process to end or stop */
+	WAIT_SIGNAL, /* for work that comes as a signal */
+	WAIT_EPOLL,  /* for any of several files */
+	WAIT_ACCEPT, /* for a connection */
+	WAIT_POLL,   /* for any of so many files as its second argument says; of none, for a time */
+	WAIT_SELECT, /* the same, its first argument */
+	WAIT_FUTEX,  /* futex(2): a lock or something else, by operation and value */
 	WAIT_FUTEX_WAIT,  /* futex_wait(2): by value */
 	WAIT_FUTEX_WAITV, /* futex_waitv(2): its values are in memory of the program */
 	WAIT_LOCK,        /* of a file */
@@ -31,7 +34,7 @@ enum wait_kind {
  * for glibc's write locks (nptl/pthread_rwlock_common.c), or the number of the owner with the top
  * bit set (FUTEX_WAITERS: robust and PI locks of glibc, all locks of musl). That number is at most
  * PID_MAX_LIMIT (include/linux/threads.h). Conditions, semaphores, joins and parked threads use
- * other values, such as -1: they wait for work.
+ * other values, such as -1: they wait for work (STATE_IDLE_COND).
  */
 #define WAIT_OWNER_MAX    (4u << 20)
 #define WAIT_OWNER(value) ((value)&0x3fffffffu)

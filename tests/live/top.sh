@@ -5,10 +5,10 @@
 
 . tests/top_truth.sh
 
-waiting="pipe fifo fifo_opener socket unix_socket timer timerfd waitv poll_timer poll_timeout vfork epoll accept mutex priority_mutex
+waiting="pipe fifo fifo_opener parent socket unix_socket timer timerfd waitv poll_timer poll_timeout vfork epoll accept mutex priority_mutex
 	rwlock semaphore flock stopped traced"
 # Those whose wait is one, and has one state.
-lasting="pipe fifo socket unix_socket vfork epoll accept mutex priority_mutex cond_pool stopped traced"
+lasting="pipe fifo parent socket unix_socket vfork epoll accept mutex priority_mutex cond_pool stopped traced"
 
 # Wherever the build is: its waits are as they come.
 states_disk=$disks/states
@@ -66,6 +66,14 @@ many_are_there() {
 	states_hold many
 	sums_hold
 	equal "threads" "$(grep -c '^many ' "$scratch/said")" 10000
+}
+
+# This one has nothing to do but for start kernel threads.
+workers_wait_for_work() {
+	"$ctprof" top --batch -n 1 -i 1s --format json -f 'thread:kthreadd' > "$scratch/top.kthreadd"
+	equal "its states" "$(jq -r 'select(.tid == 2) | .in_progress.state,
+		.states.idle == .states.idle_worker, .states.idle > .window_ns * 9 / 10' "$scratch/top.kthreadd" | tr '\n' ' ')" \
+		"idle_worker true true "
 }
 
 lives_are_short() {
@@ -180,6 +188,7 @@ cgroups_end_in_slashes_too() {
 for state in $waiting cond_pool disk; do
 	run_case "top: $state is in its state all the time" needs_top undisturbed waits states_hold $state
 done
+run_case "top: a thread of the kernel without work is an idle worker" needs_top undisturbed workers_wait_for_work
 run_case "top: states of a waiting thread add up to the window" needs_top alone window_is_its_length
 run_case "top: waits in progress are shown, with their duration" needs_top alone waits waits_last $lasting
 run_case "top: a mutex of the kernel is waited for by one of two" needs_top undisturbed waits kernel_lock_is_shared kernel_mutex

@@ -8,7 +8,7 @@
 . tests/kernels/guest/delays.sh
 . tests/kernels/guest/states.sh
 
-waiting="pipe fifo fifo_opener unix_socket timer poll_timer poll_timeout vfork mutex priority_mutex rwlock cond_pool semaphore
+waiting="pipe fifo fifo_opener unix_socket timer poll_timer poll_timeout vfork parent mutex priority_mutex rwlock cond_pool semaphore
 	flock stopped traced"
 
 watch_states() {

@@ -38,6 +38,22 @@ static void run_vfork(struct life *life)
 	}
 }
 
+static void run_parent(struct life *life)
+{
+	const pid_t child = fork();
+
+	if (child < 0)
+		err(1, "fork");
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	begin(life);
+	for (;;)
+		waitpid(child, NULL, 0);
+}
+
 /* Written once, and then only read: what goes to swap need not be written again. */
 static void run_paging(struct life *life)
 {
@@ -156,5 +172,6 @@ const struct behaviour process_behaviours[] = {
 	{ "births", "births", "process:none", run_births, true, 0 },
 	{ "many", "many-parent", "idle", run_many, true, 0 },
 	{ "vfork", "vfork", "sleep_other", run_vfork, false, 0 },
+	{ "parent", "parent", "sleep_child", run_parent, false, 0 },
 	{ 0 },
 };

@@ -221,8 +221,8 @@ const struct behaviour wait_behaviours[] = {
 	{ "unix_socket", "unix_socket", "sleep_network", run_unix_socket, false, 0 },
 	{ "timer", "timer", "mixed:sleep_timer", run_timer, false, 0 },
 	{ "poll_timer", "poll_timer", "mixed:sleep_timer", run_poll_timer, false, 0 },
-	{ "poll_timeout", "poll_timeout", "mixed:idle", run_poll_timeout, false, 0 },
-	{ "epoll", "epoll", "idle", run_epoll, false, 0 },
-	{ "accept", "accept", "idle", run_accept, false, 0 },
+	{ "poll_timeout", "poll_timeout", "mixed:idle_poll", run_poll_timeout, false, 0 },
+	{ "epoll", "epoll", "idle_poll", run_epoll, false, 0 },
+	{ "accept", "accept", "idle_accept", run_accept, false, 0 },
 	{ 0 },
 };
