@@ -290,6 +290,26 @@ bool kallsyms_find(const struct kallsyms *symbols, uint64_t address, struct kall
 	return true;
 }
 
+bool kallsyms_code_of(const struct kallsyms *symbols, struct text name, uint64_t *ret_begin,
+		      uint64_t *ret_end)
+{
+	const struct kallsyms_code *code = symbols->code.items;
+	size_t i = 0, next;
+
+	while (i < symbols->code.count &&
+	       (code[i].name_length != name.length || !code[i].address ||
+		!text_equal(kernel_symbol_name(symbols, &code[i]), name)))
+		i++;
+	for (next = i + 1; next < symbols->code.count; next++) {
+		if (code[next].address == code[i].address)
+			continue;
+		*ret_begin = code[i].address;
+		*ret_end = code[next].address;
+		return true;
+	}
+	return false;
+}
+
 uint64_t kallsyms_start(const struct kallsyms *symbols)
 {
 	return symbols->start;

@@ -47,6 +47,11 @@ DEFINE_CLEANUP(kallsyms_destroy, struct kallsyms *)
  */
 bool kallsyms_find(const struct kallsyms *symbols, uint64_t address, struct kallsym *ret);
 
+/* The code of the first function of this name, up to where the next one begins. False: there is
+ * none. It looks at each name: for few functions. */
+bool kallsyms_code_of(const struct kallsyms *symbols, struct text name, uint64_t *ret_begin,
+		      uint64_t *ret_end);
+
 /* The start of the kernel's code, which changes at each boot. 0: unknown. */
 uint64_t kallsyms_start(const struct kallsyms *symbols);
 

@@ -5,14 +5,10 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <states.skel.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/sysinfo.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -22,11 +18,8 @@
 #include "bpf/program_cost.h"
 #include "bpf/programs.h"
 #include "sched/interval.h"
-#include "sched/kernel_code.h"
 #include "sched/tracker.h"
-#include "state/wait.h"
-
-#define KALLSYMS "/proc/kallsyms"
+#include "sched/wait_rules.h"
 
 /* A thread that has run for so long without a switch has its time added by us. */
 #define LONG_RUN_NS (NS_PER_S / 100)
@@ -54,7 +47,6 @@ struct cost_sample {
 
 struct state_session {
 	struct states_bpf *program;
-	struct states_state *state; /* shared with the programs */
 	struct tracker tracker;
 	struct state_session_facts facts;
 	struct {
@@ -78,46 +70,13 @@ const unsigned char states_places[STATE_COUNT] = {
 static void probe_kernel(struct state_session *session)
 {
 	struct states_bpf *program = session->program;
-	struct states_config *config = (struct states_config *)&program->rodata->config;
 	struct btf *btf = btf__load_vmlinux_btf();
 
 	session->facts.has_paging = true;
 	tracker_configure((struct track_config *)&program->rodata->track_config, btf);
-	if (!btf)
-		return;
-	config->has_casts = btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
 	session->facts.has_locks =
-		btf__find_by_name_kind(btf, "btf_trace_contention_begin", BTF_KIND_TYPEDEF) > 0;
+		wait_rules_configure((struct wait_config *)&program->rodata->wait_config, btf);
 	btf__free(btf);
-}
-
-/* Let the programs find the PID namespace and the file operations of this process. */
-static struct error *probe_environment(struct state_session *session)
-{
-	_cleanup_close_ int out_of_pipe = -1, into_pipe = -1;
-	/* Kernels may be without (CONFIG_TIMERFD). */
-	_cleanup_close_ int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
-	_cleanup_close_ int unconnected = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	struct states_examples examples;
-	LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = &examples, .ctx_size_in = sizeof(examples));
-	uint64_t begin, end;
-	int ends[2];
-
-	if (unconnected < 0 || pipe2(ends, O_CLOEXEC))
-		return error_system(errno, "a socket and a pipe");
-	out_of_pipe = ends[0];
-	into_pipe = ends[1];
-	examples = (struct states_examples){ .socket = (uint32_t)unconnected,
-					     .pipe = (uint32_t)out_of_pipe,
-					     .timer = (uint32_t)timer };
-	if (bpf_prog_test_run_opts(bpf_program__fd(session->program->progs.probe_environment),
-				   &run))
-		return error_system(errno, "the BPF programs do not run");
-	if (kernel_code_find(KALLSYMS, "fifo_open", &begin, &end)) {
-		session->state->fifo_begin = begin;
-		session->state->fifo_end = end;
-	}
-	return NULL;
 }
 
 static struct error *load_tracker(struct state_session *session)
@@ -132,7 +91,6 @@ static struct error *load_tracker(struct state_session *session)
 	if (!program)
 		return error_system(errno, "the BPF programs");
 	config = (struct states_config *)&program->rodata->config;
-	memcpy(config->waits, wait_kinds, sizeof(config->waits));
 	memcpy(config->places, states_places, sizeof(states_places));
 	probe_kernel(session);
 	bpf_program__set_autoload(program->progs.on_contention, session->facts.has_locks);
@@ -140,8 +98,8 @@ static struct error *load_tracker(struct state_session *session)
 	failed = states_bpf__load(program);
 	if (failed)
 		return bpf_programs_load_error(-failed);
-	session->state = &program->bss->state;
-	err = probe_environment(session);
+	err = wait_rules_probe(bpf_program__fd(program->progs.probe_environment));
+	wait_rules_find_fifo(&program->bss->wait_state, NULL);
 	return err ? err
 		   : tracker_init(&session->tracker, &program->bss->track,
 				  bpf_map__fd(program->maps.records), sizeof(struct task_record),
@@ -256,21 +214,11 @@ static bool take_ended(struct state_session *session, uint32_t number, struct ta
 	return true;
 }
 
-/* Only once something is on swap: no thread waits for it before. */
 static void look_at_swap(struct state_session *session)
 {
-	struct states_state *state = session->state;
-	struct sysinfo host;
-	uint64_t begin, end;
-
-	if (session->has_looked_for_swap || sysinfo(&host) || host.totalswap == host.freeswap)
-		return;
-	session->has_looked_for_swap = true;
-	session->facts.has_paging = kernel_code_find(KALLSYMS, "do_swap_page", &begin, &end);
-	if (!session->facts.has_paging)
-		return;
-	state->swap_end = end;
-	__atomic_store_n(&state->swap_begin, begin, __ATOMIC_RELEASE);
+	if (!session->has_looked_for_swap)
+		session->has_looked_for_swap = wait_rules_look_at_swap(
+			&session->program->bss->wait_state, NULL, &session->facts.has_paging);
 }
 
 static uint64_t count_switches(const struct state_session *session)

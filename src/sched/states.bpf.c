@@ -8,7 +8,12 @@
  * by the rules in wait_rules.bpf.h. Nothing is sent to user space, which reads the records at any
  * time.
  */
+#include "sched/states_record.h"
 #include "sched/wait_rules.bpf.h"
+
+/* Set before loading. */
+const volatile struct states_config config;
+struct states_state state;
 
 char programs_license[] SEC("license") = "Dual BSD/GPL";
 
@@ -202,34 +207,6 @@ int on_wakeup(__u64 *ctx)
 	return 0;
 }
 
-/* --- contended locks of the kernel (Linux 5.19) --- */
-
-#define LCB_F_SPIN 1 /* include/trace/events/lock.h: it spins, and leaves no CPU */
-
-SEC("tp_btf/contention_begin")
-int on_contention(__u64 *ctx)
-{
-	struct task_record *t;
-
-	if (ctx[1] & LCB_F_SPIN)
-		return 0;
-	t = find_record(bpf_get_current_task_btf());
-	if (t)
-		t->lock = ctx[0];
-	return 0;
-}
-
-/* An interrupt may have waited for another lock meanwhile. */
-SEC("tp_btf/contention_end")
-int on_contended(__u64 *ctx)
-{
-	struct task_record *t = find_record(bpf_get_current_task_btf());
-
-	if (t && t->lock == ctx[0])
-		t->lock = 0;
-	return 0;
-}
-
 /* --- new, renamed and existing tasks --- */
 
 SEC("tp_btf/task_newtask")
@@ -344,26 +321,5 @@ int book_here(void *ctx)
 	t->run_time = task->se.sum_exec_runtime;
 	t->since = now;
 	end_write(t);
-	return 0;
-}
-
-/* Finds our PID namespace, and the file operations of sockets, pipes and timers, for the process
- * that runs this. */
-SEC("syscall")
-int probe_environment(struct states_examples *examples)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct file *file;
-
-	find_namespace();
-	file = open_file_at(task, examples->socket);
-	if (file)
-		state.socket_functions = functions_of(file);
-	file = open_file_at(task, examples->pipe);
-	if (file)
-		state.pipe_functions = functions_of(file);
-	file = open_file_at(task, examples->timer);
-	if (file)
-		state.timer_functions = functions_of(file);
 	return 0;
 }

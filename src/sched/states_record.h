@@ -7,29 +7,15 @@
 #define SCHED_STATES_RECORD_H
 
 #include "sched/task_record.h"
+#include "sched/wait_rules.h"
 #include "state/state.h"
-#include "state/wait.h"
 
 struct states_config {
-	__u8 has_casts;            /* bpf_rdonly_cast() (Linux 6.2) */
 	__u8 places[RECORD_TIMES]; /* by enum state, see STATES_PLACE() */
-	__u8 waits[WAIT_SYSCALLS]; /* enum wait_kind by number of system call */
 };
 
-/* Addresses in the kernel. */
 struct states_state {
-	/* The file operations of these kinds of files. */
-	__u64 socket_functions, pipe_functions, timer_functions;
-	/* The code that reads anonymous memory back from swap; 0: nothing is on swap. */
-	__u64 swap_begin, swap_end;
-	/* The code that opens FIFOs; 0: it was not found. */
-	__u64 fifo_begin, fifo_end;
 	__u32 missed; /* switches that no program was called for */
-};
-
-/* The argument of probe_environment(). */
-struct states_examples {
-	__u32 socket, pipe, timer; /* files of ours; UINT32_MAX: there is none of that kind */
 };
 
 /*

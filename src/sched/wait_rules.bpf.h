@@ -17,12 +17,12 @@
 #ifndef SCHED_WAIT_RULES_BPF_H
 #define SCHED_WAIT_RULES_BPF_H
 
-#include "sched/states_record.h"
 #include "sched/track.bpf.h"
+#include "sched/wait_rules.h"
 
 /* Set before loading: what is not wanted is not even verified. */
-const volatile struct states_config config;
-struct states_state state;
+const volatile struct wait_config wait_config;
+struct wait_state wait_state;
 
 struct wait {
 	__u32 state;
@@ -42,7 +42,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, __u64[WAIT_FRAMES]);
-} frames SEC(".maps");
+} wait_frames SEC(".maps");
 
 /* Is the thread in this code? This walks its stack, so only few are asked: a thread that waits for
  * block I/O while there is something on swap, and one that opens a file in a sleep that signals
@@ -50,7 +50,7 @@ struct {
 static __noinline int is_within(void *ctx, struct task_struct *task, __u64 begin, __u64 end)
 {
 	__u32 zero = 0;
-	__u64 *addresses = bpf_map_lookup_elem(&frames, &zero);
+	__u64 *addresses = bpf_map_lookup_elem(&wait_frames, &zero);
 	long bytes;
 
 	if (!addresses || !task)
@@ -116,7 +116,7 @@ static __always_inline struct file *file_in(struct file **place)
 	struct file *file = 0;
 	struct kiocb *holder;
 
-	if (config.has_casts) {
+	if (wait_config.has_casts) {
 		holder = bpf_rdonly_cast((char *)place -
 						 bpf_core_field_offset(struct kiocb, ki_filp),
 					 bpf_core_type_id_kernel(struct kiocb));
@@ -128,12 +128,12 @@ static __always_inline struct file *file_in(struct file **place)
 
 static __always_inline __u64 functions_of(struct file *file)
 {
-	return (__u64)(config.has_casts ? file->f_op : BPF_CORE_READ(file, f_op));
+	return (__u64)(wait_config.has_casts ? file->f_op : BPF_CORE_READ(file, f_op));
 }
 
 static __always_inline __u32 mode_of(struct file *file)
 {
-	return config.has_casts ? file->f_inode->i_mode : BPF_CORE_READ(file, f_inode, i_mode);
+	return wait_config.has_casts ? file->f_inode->i_mode : BPF_CORE_READ(file, f_inode, i_mode);
 }
 
 /* The file that a thread has open under this number; NULL: there is none. */
@@ -157,11 +157,11 @@ static __always_inline __u32 state_of_file(struct task_struct *task, __u32 numbe
 	if (!file)
 		return STATE_SLEEP_OTHER;
 	functions = functions_of(file);
-	if (functions == state.socket_functions)
+	if (functions == wait_state.socket_functions)
 		return STATE_SLEEP_NETWORK;
-	if (functions == state.pipe_functions)
+	if (functions == wait_state.pipe_functions)
 		return STATE_SLEEP_PIPE;
-	if (functions == state.timer_functions)
+	if (functions == wait_state.timer_functions)
 		return STATE_SLEEP_TIMER;
 	kind = mode_of(file) & S_IFMT;
 	if (kind == S_IFSOCK)
@@ -198,7 +198,8 @@ static __always_inline __u32 state_of_futex(const struct call *call)
  * things. */
 static __always_inline __u32 state_of_open(void *ctx, struct task_struct *task, bool is_deep)
 {
-	if (!is_deep && state.fifo_begin && is_within(ctx, task, state.fifo_begin, state.fifo_end))
+	if (!is_deep && wait_state.fifo_begin &&
+	    is_within(ctx, task, wait_state.fifo_begin, wait_state.fifo_end))
 		return STATE_SLEEP_PIPE;
 	return STATE_SLEEP_OTHER;
 }
@@ -211,7 +212,7 @@ static __always_inline __u32 state_of_call(void *ctx, struct task_struct *task,
 	if (number >= WAIT_SYSCALLS)
 		return STATE_SLEEP_OTHER;
 	asm volatile("%0 &= 511" : "+r"(number));
-	switch (config.waits[number]) {
+	switch (wait_config.kinds[number]) {
 	case WAIT_NETWORK:
 		return STATE_SLEEP_NETWORK;
 	case WAIT_FILE:
@@ -292,7 +293,8 @@ static __always_inline void decide(void *ctx, struct task_struct *task, __u32 ta
 	if (call.number >= 0)
 		ret->syscall = call.number;
 	if (class == CLASS_IO_WAIT) {
-		if (state.swap_begin && is_within(ctx, task, state.swap_begin, state.swap_end))
+		if (wait_state.swap_begin &&
+		    is_within(ctx, task, wait_state.swap_begin, wait_state.swap_end))
 			ret->state = STATE_PAGING;
 		return;
 	}
@@ -302,6 +304,57 @@ static __always_inline void decide(void *ctx, struct task_struct *task, __u32 ta
 		ret->state = STATE_SLEEP;
 	else
 		ret->state = state_of_call(ctx, task, &call, class != CLASS_INTERRUPTIBLE);
+}
+
+/* --- contended locks of the kernel (Linux 5.19) --- */
+
+#define LCB_F_SPIN 1 /* include/trace/events/lock.h: it spins, and leaves no CPU */
+
+SEC("tp_btf/contention_begin")
+int on_contention(__u64 *ctx)
+{
+	struct task_record *t;
+
+	if (ctx[1] & LCB_F_SPIN)
+		return 0;
+	t = (struct task_record *)find_record(bpf_get_current_task_btf());
+	if (t)
+		t->lock = ctx[0];
+	return 0;
+}
+
+/* An interrupt may have waited for another lock meanwhile. */
+SEC("tp_btf/contention_end")
+int on_contended(__u64 *ctx)
+{
+	struct task_record *t = (struct task_record *)find_record(bpf_get_current_task_btf());
+
+	if (t && t->lock == ctx[0])
+		t->lock = 0;
+	return 0;
+}
+
+/* --- ourselves --- */
+
+/* Finds our PID namespace, and the file operations of sockets, pipes and timers, for the process
+ * that runs this. */
+SEC("syscall")
+int probe_environment(struct wait_examples *examples)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct file *file;
+
+	find_namespace();
+	file = open_file_at(task, examples->socket);
+	if (file)
+		wait_state.socket_functions = functions_of(file);
+	file = open_file_at(task, examples->pipe);
+	if (file)
+		wait_state.pipe_functions = functions_of(file);
+	file = open_file_at(task, examples->timer);
+	if (file)
+		wait_state.timer_functions = functions_of(file);
+	return 0;
 }
 
 #endif

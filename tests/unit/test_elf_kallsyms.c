@@ -54,6 +54,21 @@ TEST(an_address_is_in_the_function_before_it)
 	kallsyms_destroy(symbols);
 }
 
+TEST(the_code_of_a_function_ends_where_the_next_begins)
+{
+	struct kallsyms *symbols = parsed(EXAMPLE);
+	uint64_t begin = 0, end = 0;
+
+	assert_true(kallsyms_code_of(symbols, TEXT("ksys_read"), &begin, &end));
+	assert_int_equal(begin, 0xffffffff81000400);
+	assert_int_equal(end, 0xffffffff81000500);
+	/* Another name of the same code, none, and one that nothing follows. */
+	assert_false(kallsyms_code_of(symbols, TEXT("helper"), &begin, &end));
+	assert_false(kallsyms_code_of(symbols, TEXT("ksys_rea"), &begin, &end));
+	assert_false(kallsyms_code_of(symbols, TEXT("init_module"), &begin, &end));
+	kallsyms_destroy(symbols);
+}
+
 TEST(addresses_far_from_functions_are_in_none)
 {
 	struct kallsyms *symbols = parsed(EXAMPLE);
@@ -125,6 +140,7 @@ TEST(this_kernel_is_read_whole)
 }
 
 UNIT_TESTS(cmocka_unit_test(an_address_is_in_the_function_before_it),
+	   cmocka_unit_test(the_code_of_a_function_ends_where_the_next_begins),
 	   cmocka_unit_test(addresses_far_from_functions_are_in_none),
 	   cmocka_unit_test(hidden_addresses_are_said),
 	   cmocka_unit_test(lines_that_are_none_are_passed_over),
