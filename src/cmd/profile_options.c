@@ -187,7 +187,7 @@ struct error *parse_event(const char *argument, void *at)
 
 const char *state_name(size_t number)
 {
-	return number < CLASS_EVENT ? profile_classes[number].name : NULL;
+	return reason_selection_name(number);
 }
 
 /* The bits of BCC's masks: TASK_* of include/linux/sched.h. */
@@ -202,16 +202,16 @@ static const struct {
 	{ 0x400, 1u << CLASS_IDLE },
 };
 
-static struct error *take_mask(uint32_t mask, unsigned *classes)
+static struct error *take_mask(uint32_t mask, struct reason_selection *states)
 {
 	unsigned known = 0;
 
 	if (!mask)
-		*classes |= 1u << CLASS_RUNNABLE;
+		reason_select_classes(states, 1u << CLASS_RUNNABLE);
 	for (size_t i = 0; i < array_length(kernel_bits); i++) {
 		known |= kernel_bits[i].bit;
 		if (mask & kernel_bits[i].bit)
-			*classes |= kernel_bits[i].classes;
+			reason_select_classes(states, kernel_bits[i].classes);
 	}
 	if (mask & ~known)
 		return error_create("unknown state bit: expected 0 (runnable) or a sum of 1 "
@@ -222,24 +222,25 @@ static struct error *take_mask(uint32_t mask, unsigned *classes)
 
 static struct error *take_state(void *context, const char *piece)
 {
-	unsigned *classes = context, named;
+	struct reason_selection *states = context;
 	uint32_t mask;
 
 	if (text_u32(text_of(piece), &mask))
-		return take_mask(mask, classes);
+		return take_mask(mask, states);
 	/* ps(1) has one letter for both kinds of uninterruptible sleep. */
 	if (strcmp(piece, "D") == 0) {
-		*classes |= 1u << CLASS_UNINTERRUPTIBLE | 1u << CLASS_IO_WAIT;
+		reason_select_classes(states, 1u << CLASS_UNINTERRUPTIBLE | 1u << CLASS_IO_WAIT);
 		return NULL;
 	}
 	for (size_t i = 0; i < CLASS_EVENT; i++)
 		if (piece[0] == profile_classes[i].letter && !piece[1]) {
-			*classes |= 1u << i;
+			reason_select_classes(states, 1u << i);
 			return NULL;
 		}
-	named = profile_classes_named(text_of(piece)) & ~(1u << CLASS_EVENT);
-	*classes |= named;
-	return named ? NULL : unknown_value("state", piece, state_name);
+	if (strcmp(piece, profile_classes[CLASS_EVENT].name) == 0 ||
+	    !reason_select_named(states, text_of(piece)))
+		return unknown_value("state", piece, state_name);
+	return NULL;
 }
 
 struct error *parse_states(const char *argument, void *at)
@@ -290,12 +291,13 @@ static bool is_about_waits(const struct profile_arguments *arguments)
 
 static void warn_of_nothing(const struct profile_arguments *arguments)
 {
-	const unsigned off = arguments->classes & ~(1u << CLASS_ON_CPU);
+	const unsigned classes = reason_selected_classes(&arguments->states);
+	const unsigned off = classes & ~(1u << CLASS_ON_CPU);
 
 	warn_of_kinds(arguments);
-	if (arguments->classes && arguments->mode == PROFILE_OFF && !off)
+	if (classes && arguments->mode == PROFILE_OFF && !off)
 		warn("--state on-cpu has no effect with --mode off; use --mode on or both");
-	if (arguments->classes && arguments->mode == PROFILE_ON && off)
+	if (classes && arguments->mode == PROFILE_ON && off)
 		warn("--state selects waits, which --mode on does not profile");
 	if (arguments->mode == PROFILE_ON && is_about_waits(arguments))
 		warn("options for waits have no effect with --mode on");
@@ -455,7 +457,8 @@ struct profile_options profile_arguments_apply(const struct profile_arguments *a
 		.on_cpu = arguments->mode & PROFILE_ON && !is_probing,
 		.off_cpu = arguments->mode & PROFILE_OFF && !is_probing,
 		.frequency = (unsigned)(arguments->frequency ? arguments->frequency : FREQUENCY),
-		.classes = arguments->classes,
+		.selection =
+			reason_selected_classes(&arguments->states) ? &arguments->states : NULL,
 		.probes = arguments->points,
 		.wakers = arguments->wakers,
 		.runners = arguments->preemptors,

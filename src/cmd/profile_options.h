@@ -27,7 +27,7 @@ struct profile_arguments {
 		ARRAY(const char *);
 	} events;
 	bool user_threads, kernel_threads, user_stacks, kernel_stacks, no_stacks, include_self;
-	unsigned classes;
+	struct reason_selection states; /* none: all that the mode says */
 	enum profile_unwind unwind;
 	size_t frequency, depth, stacks, longest, keep_per_mille, recheck;
 	uint64_t duration_ns, interval_ns, memory_bytes, memory_limit;
@@ -82,7 +82,7 @@ struct profile_arguments {
 	  NULL, false },                                                                           \
 	{ "list-probes", 0, NULL, parse_flag, PROFILE_AT(arguments, list_probes),                  \
 	  "List the probes that -e matches; without -e, all probes of the kernel.", NULL, false }, \
-	{ "state", 0, "STATE[,STATE...]", parse_states, PROFILE_AT(arguments, classes),            \
+	{ "state", 0, "STATE[,STATE...]", parse_states, PROFILE_AT(arguments, states),             \
 	  "Select only time in these states: names, exec or sleep as in top, letters as "          \
 	  "in ps(1), or a mask of the kernel's bits (2).", state_name, false },                    \
 	{ "min-block-time", 'm', "TIME", parse_block_time, PROFILE_AT(arguments, min_ns),          \

@@ -6,6 +6,7 @@
 
 #include "base/term.h"
 #include "profile/preset.h"
+#include "profile/reason.h"
 
 /* --- terms --- */
 
@@ -41,8 +42,8 @@ struct filter_term {
 	enum place place;
 	bool is_glob, is_negated;
 	char *pattern;
-	uint32_t pid;     /* of PLACE_PID */
-	unsigned classes; /* of PLACE_STATE: a bit for each */
+	uint32_t pid;                      /* of PLACE_PID */
+	struct reason_selection selection; /* of PLACE_STATE */
 	struct {
 		ARRAY(uint32_t);
 	} uids; /* of PLACE_USER */
@@ -83,22 +84,19 @@ static struct error *find_users(struct filter_term *term)
 	return term->uids.count ? NULL : error_create("no user '%s'", term->pattern);
 }
 
-static struct error *find_classes(struct filter_term *term)
+static struct error *find_states(struct filter_term *term)
 {
 	const struct text pattern = text_of(term->pattern);
 
-	term->classes = profile_classes_named(pattern);
-	for (enum profile_class class = 0;
-	     term_is_glob(pattern, TERM_FUNCTION) && class < CLASS_COUNT; class ++)
-		if (term_glob_matches(term->pattern, text_of(profile_classes[class].name)))
-			term->classes |= 1u << class;
-	if (term->classes)
+	if (reason_select_named(&term->selection, pattern) ||
+	    (term_is_glob(pattern, TERM_FUNCTION) &&
+	     reason_select_glob(&term->selection, term->pattern)))
 		return NULL;
-#define CLASS_NAME(id, state, name, ...) name ", "
-	return error_create(
-		"unknown state '%s'; expected one of: " PROFILE_CLASSES(CLASS_NAME) "exec, sleep",
-		term->pattern);
-#undef CLASS_NAME
+#define NAME(id, name, ...) name ", "
+	return error_create("unknown state '%s'; expected one of: " REASONS(
+				    NAME) "or a state of top or class of the kernel's scheduler",
+			    term->pattern);
+#undef NAME
 }
 
 static struct error *resolve(struct filter_term *term)
@@ -107,7 +105,7 @@ static struct error *resolve(struct filter_term *term)
 	case PLACE_USER:
 		return find_users(term);
 	case PLACE_STATE:
-		return find_classes(term);
+		return find_states(term);
 	case PLACE_PID:
 		return text_u32(text_of(term->pattern), &term->pid)
 			       ? NULL
@@ -303,7 +301,7 @@ struct error *filter_add_preset_named(struct filter *filter, const char *name)
 /* The subject of rules: a stack of a thread. */
 struct subject {
 	uint32_t thread, node;
-	uint16_t class;
+	uint16_t class, state;
 	bool is_out;     /* some rule has decided so */
 	bool is_matched; /* by all terms of the rule under way so far */
 };
@@ -449,10 +447,12 @@ static void match_term(struct scene *s, const struct filter_term *term)
 		match_threads(s, term);
 	for (size_t i = 0; i < s->count; i++) {
 		struct subject *subject = &s->subjects[i];
-		bool found = term->place == PLACE_STATE   ? term->classes >> subject->class & 1
-			     : !of_stack                  ? s->threads[subject->thread]
-			     : subject->node != NODE_NONE ? s->nodes[subject->node]
-							  : false;
+		bool found =
+			term->place == PLACE_STATE
+				? reason_selects(&term->selection, subject->class, subject->state)
+			: !of_stack                  ? s->threads[subject->thread]
+			: subject->node != NODE_NONE ? s->nodes[subject->node]
+						     : false;
 
 		subject->is_matched &= found != term->is_negated;
 	}
@@ -476,12 +476,14 @@ static void decide(const struct filter *filter, struct scene *s)
 	for (size_t i = 0; i < p->samples.count; i++)
 		s->subjects[i] = (struct subject){ .thread = p->samples.items[i].thread,
 						   .node = p->samples.items[i].node,
-						   .class = p->samples.items[i].class };
+						   .class = p->samples.items[i].class,
+						   .state = p->samples.items[i].state };
 	for (size_t i = 0; i < p->longest.count; i++)
 		s->subjects[p->samples.count + i] =
 			(struct subject){ .thread = p->longest.items[i].thread,
 					  .node = p->longest.items[i].node,
-					  .class = p->longest.items[i].class };
+					  .class = p->longest.items[i].class,
+					  .state = p->longest.items[i].state };
 	for (size_t i = 0; i < filter->keep.count; i++)
 		apply_rule(s, &filter->keep.items[i], false);
 	for (size_t i = 0; i < filter->drop.count; i++)

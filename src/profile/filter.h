@@ -5,11 +5,11 @@
  * A term (base/term.h, TERM_FUNCTION) matches the name of a frame; "thread:GLOB", "process:GLOB",
  * "module:GLOB" and "cgroup:GLOB" match those names instead. "user:NAME" is the effective user of
  * the thread, by number or by a name that this host knows; "pid:N" its process or itself;
- * "state:NAME" the class of the sample (profile/class.h). "leader:GLOB" is the first thread of a
- * process, by its name. "only:GLOB,GLOB" matches if every frame of user space is in a file whose
- * name (without directories) matches one of the globs. "waiter:GLOB" is the function that called
- * into the C or C++ library, if it is known: the innermost function outside of these, as it is in
- * the file, without inlined functions.
+ * "state:NAME" why it waited, as "lock" (profile/reason.h), or its class (profile/class.h).
+ * "leader:GLOB" is the first thread of a process, by its name. "only:GLOB,GLOB" matches if every
+ * frame of user space is in a file whose name (without directories) matches one of the globs.
+ * "waiter:GLOB" is the function that called into the C or C++ library, if it is known: the
+ * innermost function outside of these, as it is in the file, without inlined functions.
  *
  * A sample is kept if every --filter term matches and no --not-contains term does.
  *

@@ -7,6 +7,7 @@
 
 #include "profile/flame_tree.h"
 #include "profile/import.h"
+#include "profile/reason.h"
 
 const char *const flame_group_names[FLAME_GROUP_COUNT] = {
 #define GROUP_NAME(id, name, prose) [FLAME_BY_##id] = name,
@@ -211,12 +212,20 @@ static struct error *by_state(struct flame_builder *b, const struct profile *p,
 	return note(b, 0, intern_text(b, profile_classes[sample->class].name), ret);
 }
 
+static struct error *by_reason(struct flame_builder *b, const struct profile *p,
+			       const struct sample *sample, uint32_t *ret)
+{
+	(void)p;
+	return note(b, 0, intern_text(b, reason_rows[reason_of_state(sample->state)].heading), ret);
+}
+
 typedef struct error *group_of(struct flame_builder *b, const struct profile *p,
 			       const struct sample *sample, uint32_t *ret);
 static group_of *const groups[FLAME_GROUP_COUNT] = {
 	[FLAME_BY_CPU] = by_cpu,         [FLAME_BY_PROGRAM] = by_program,
 	[FLAME_BY_PROCESS] = by_process, [FLAME_BY_THREAD] = by_thread,
 	[FLAME_BY_CGROUP] = by_cgroup,   [FLAME_BY_STATE] = by_state,
+	[FLAME_BY_REASON] = by_reason,
 };
 
 static int compare_groups(const void *a, const void *b, void *context)

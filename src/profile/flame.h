@@ -17,14 +17,15 @@
 #include "profile/profile.h"
 
 /* Below the root come the groups: FLAME_GROUP(id, name, what a group is). */
-#define FLAME_GROUPS(GROUP)                                           \
-	GROUP(NONE, "none", "not at all: all stacks together")        \
-	GROUP(CPU, "cpu", "CPU that the thread was on, or left")      \
-	GROUP(PROGRAM, "program", "program: the name of the process") \
-	GROUP(PROCESS, "process", "process: name and PID")            \
-	GROUP(THREAD, "thread", "thread: process, then name and TID") \
-	GROUP(CGROUP, "cgroup", "cgroup path")                        \
-	GROUP(STATE, "state", "thread state: on-cpu, runnable, ...")
+#define FLAME_GROUPS(GROUP)                                                   \
+	GROUP(NONE, "none", "not at all: all stacks together")                \
+	GROUP(CPU, "cpu", "CPU that the thread was on, or left")              \
+	GROUP(PROGRAM, "program", "program: the name of the process")         \
+	GROUP(PROCESS, "process", "process: name and PID")                    \
+	GROUP(THREAD, "thread", "thread: process, then name and TID")         \
+	GROUP(CGROUP, "cgroup", "cgroup path")                                \
+	GROUP(REASON, "reason", "why it waited: lock, storage, network, ...") \
+	GROUP(STATE, "state", "state of the kernel's scheduler: on-cpu, runnable, ...")
 
 enum flame_group {
 #define GROUP_ENUM(id, name, prose) FLAME_BY_##id,

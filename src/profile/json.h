@@ -58,13 +58,16 @@ struct profile_parser {
 		ARRAY(uint16_t);
 	} classes; /* of the file's numbers; CLASS_COUNT: one that we do not know */
 	struct {
+		ARRAY(uint8_t);
+	} states; /* the same; 0: one that we do not know */
+	struct {
 		ARRAY(struct frame);
 	} frames;
 	struct {
 		struct index_column parent, frame;
 	} nodes;
 	struct {
-		struct column thread, node, class, event, cpu, in_progress, ns, count;
+		struct column thread, node, class, state, event, cpu, in_progress, ns, count;
 	} samples;
 	/* The histogram under way. */
 	struct {

@@ -18,7 +18,7 @@ static struct error *check_lengths(const struct profile_parser *p)
 	const struct column *const all[] = { &p->samples.node, &p->samples.class, &p->samples.ns,
 					     &p->samples.count };
 	const struct column *const some[] = { &p->samples.event, &p->samples.cpu,
-					      &p->samples.in_progress };
+					      &p->samples.in_progress, &p->samples.state };
 
 	if (p->nodes.parent.count != p->nodes.frame.count)
 		return error_create("'nodes': columns of different lengths");
@@ -88,6 +88,7 @@ static struct error *get_sample(const struct profile_parser *p, const struct num
 	const struct profile *profile = p->profile;
 	uint64_t thread = p->samples.thread.items[i], node = p->samples.node.items[i];
 	uint64_t number = p->samples.class.items[i], event = at(&p->samples.event, i, 0);
+	uint64_t state = at(&p->samples.state, i, NO_NUMBER);
 	uint16_t class;
 	uint64_t cpu = at(&p->samples.cpu, i, NO_NUMBER);
 
@@ -98,6 +99,8 @@ static struct error *get_sample(const struct profile_parser *p, const struct num
 	if (number >= p->classes.count || p->classes.items[number] == CLASS_COUNT)
 		return points_nowhere("samples", i, "class");
 	class = p->classes.items[number];
+	if (state != NO_NUMBER && state >= p->states.count)
+		return points_nowhere("samples", i, "state");
 	if (event > UINT16_MAX || (class == CLASS_EVENT && event >= profile->events.count) ||
 	    (class != CLASS_EVENT && event))
 		return points_nowhere("samples", i, "event");
@@ -107,6 +110,7 @@ static struct error *get_sample(const struct profile_parser *p, const struct num
 		.thread = (uint32_t)thread,
 		.node = node == NO_NUMBER ? NODE_NONE : numbers->nodes[node],
 		.class = class,
+		.state = state == NO_NUMBER ? 0 : p->states.items[state],
 		.event = (uint16_t)event,
 		.cpu = cpu == NO_NUMBER ? CPU_ANY : (uint16_t)cpu,
 		.is_in_progress = at(&p->samples.in_progress, i, 0) == 1,
@@ -170,6 +174,7 @@ static struct error *check_details(struct profile_parser *p, const struct number
 			return points_nowhere("longest", i, "thread");
 		if (block->node != NODE_NONE && block->node >= numbers->node_count)
 			return points_nowhere("longest", i, "node");
+		block->state = profile_settle_state(block->class, block->state);
 		if (block->node != NODE_NONE)
 			block->node = numbers->nodes[block->node];
 	}

@@ -182,6 +182,23 @@ JSON_TAKE(json_take_classes)
 	return enter_array(r, &shape, target, key, value);
 }
 
+static JSON_TAKE(take_state)
+{
+	size_t state = STATE_COUNT;
+
+	if (value->type != JSON_STRING)
+		return json_unexpected(key, "a name");
+	(void)json_words_find(&profile_state_words, value->text, &state);
+	return ADD(r, &parser_of(r)->states, state < STATE_COUNT ? (uint8_t)state : 0);
+}
+
+JSON_TAKE(json_take_states)
+{
+	static const struct json_shape shape = { .each = take_state };
+
+	return enter_array(r, &shape, target, key, value);
+}
+
 /* --- histograms --- */
 
 static struct error *fill_histogram(struct profile_parser *p, struct histogram *histogram)
@@ -309,6 +326,7 @@ void profile_parser_destroy(struct profile_parser *p)
 	json_reader_destroy(p->reader);
 	profile_destroy(p->profile);
 	array_deinit(&p->classes);
+	array_deinit(&p->states);
 	array_deinit(&p->frames);
 	array_deinit(&p->nodes.parent);
 	array_deinit(&p->nodes.frame);

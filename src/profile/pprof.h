@@ -20,6 +20,7 @@
 #define PPROF_PROCESS "process"
 #define PPROF_CGROUP  "cgroup"
 #define PPROF_STATE   "state"
+#define PPROF_REASON  "reason"
 #define PPROF_EVENT   "event"
 
 /* The file of functions of the kernel; those of a module have "[module]". */

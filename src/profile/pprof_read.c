@@ -7,6 +7,7 @@
 #include "profile/import.h"
 #include "profile/pprof.h"
 #include "profile/pprof_unpack.h"
+#include "profile/schema.h"
 
 #define UNPACKED_MAX ((size_t)256 << 20)
 
@@ -241,7 +242,7 @@ static struct error *add_stack(struct pprof_reader *r, const Pprof__Sample *samp
 struct pprof_sample_labels {
 	uint32_t tid, tgid;
 	uint16_t cpu;
-	const char *thread, *process, *cgroup, *state, *event;
+	const char *thread, *process, *cgroup, *state, *reason, *event;
 };
 
 static uint32_t small(int64_t number, uint32_t most, uint32_t absent)
@@ -257,7 +258,7 @@ static void take_label(const struct pprof_reader *r, const Pprof__Label *label,
 	} texts[] = {
 		{ PPROF_THREAD, &labels->thread }, { PPROF_PROCESS, &labels->process },
 		{ PPROF_CGROUP, &labels->cgroup }, { PPROF_STATE, &labels->state },
-		{ PPROF_EVENT, &labels->event },
+		{ PPROF_REASON, &labels->reason }, { PPROF_EVENT, &labels->event },
 	};
 	const char *key = string(r, label->key);
 
@@ -312,6 +313,15 @@ static bool class_of(const char *state, uint16_t *ret)
 			return true;
 		}
 	return false;
+}
+
+/* Convert a label to a state of top. 0: it is none. */
+static uint8_t state_of(const char *reason)
+{
+	size_t state = 0;
+
+	(void)json_words_find(&profile_state_words, text_of(reason), &state);
+	return (uint8_t)state;
 }
 
 static struct error *find_event(struct pprof_reader *r, const char *event, uint16_t *ret)
@@ -391,9 +401,13 @@ static struct error *add_hits(struct pprof_reader *r, const Pprof__Sample *from,
 
 static struct error *add_sample(struct pprof_reader *r, const Pprof__Sample *from)
 {
-	struct pprof_sample_labels labels = {
-		.cpu = CPU_ANY, .thread = "", .process = "", .cgroup = "", .state = "", .event = ""
-	};
+	struct pprof_sample_labels labels = { .cpu = CPU_ANY,
+					      .thread = "",
+					      .process = "",
+					      .cgroup = "",
+					      .state = "",
+					      .reason = "",
+					      .event = "" };
 	struct sample sample = { .class = CLASS_ON_CPU };
 	bool has_class;
 	struct error *err;
@@ -410,6 +424,7 @@ static struct error *add_sample(struct pprof_reader *r, const Pprof__Sample *fro
 	if (err)
 		return err;
 	has_class = class_of(labels.state, &sample.class);
+	sample.state = state_of(labels.reason);
 	if (!r->has_time || sample.class == CLASS_EVENT)
 		return add_hits(r, from, sample, labels.event);
 	return add_times(r, from, sample, has_class);

@@ -13,6 +13,7 @@
 #include "profile/files.h"
 #include "profile/gzip.h"
 #include "profile/pprof.h"
+#include "state/reading.h"
 
 struct writer {
 	const struct profile *profile;
@@ -440,6 +441,9 @@ static void put_labels(struct writer *w, const struct sample *sample,
 	add_text(w, labels, PPROF_PROCESS, thread->process);
 	add_text(w, labels, PPROF_CGROUP, thread->cgroup);
 	add_label(labels, text(w, PPROF_STATE), text(w, profile_classes[sample->class].name), 0);
+	if (profile_classes[sample->class].is_off_cpu)
+		add_label(labels, text(w, PPROF_REASON), text(w, state_rows[sample->state].name),
+			  0);
 	if (sample->class == CLASS_EVENT && sample->event < w->profile->events.count)
 		add_text(w, labels, PPROF_EVENT, w->profile->events.items[sample->event]);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "profile/kept.h"
+#include "profile/reason.h"
 #include "state/reading.h"
 
 const struct profile_class_row profile_classes[CLASS_COUNT] = {
@@ -12,23 +13,6 @@ const struct profile_class_row profile_classes[CLASS_COUNT] = {
 	PROFILE_CLASSES(CLASS_ROW)
 #undef CLASS_ROW
 };
-
-unsigned profile_classes_named(struct text name)
-{
-	unsigned classes = 0;
-
-	for (enum profile_class class = 0; class < CLASS_COUNT; class ++)
-		if (text_equal(name, text_of(profile_classes[class].name)))
-			return 1u << class;
-	for (enum profile_class class = 0; class < CLASS_COUNT; class ++) {
-		const enum state state = profile_classes[class].state;
-
-		if (state < STATE_COUNT &&
-		    text_equal(name, text_of(state_rows[state_rows[state].main].name)))
-			classes |= 1u << class;
-	}
-	return classes;
-}
 
 /* The limit of names. A host has few, and the size of an imported file bounds them. */
 #define NAME_BYTES_MAX ((size_t)1 << 30)
@@ -115,19 +99,32 @@ struct error *profile_node(struct profile *profile, uint32_t parent, uint32_t fr
 	return tree_add(&profile->node_index, &profile->nodes, NULL, parent, frame, ret);
 }
 
+uint8_t profile_settle_state(unsigned class, unsigned state)
+{
+	const enum state usual = reason_default_state(class);
+	const bool can_wait = usual != STATE_EXEC && usual != STATE_RUNNABLE;
+	const enum state main = state < STATE_COUNT ? state_rows[state].main : STATE_EXEC;
+
+	return can_wait && main != STATE_EXEC && main != STATE_RUNNABLE ? (uint8_t)state
+									: (uint8_t)usual;
+}
+
 static uint32_t *number_of_sample(struct word_map *numbers, const struct sample *sample)
 {
 	return word_map_at(numbers, (struct words){ {
 					    (uint64_t)sample->thread << 32 | sample->node,
 					    (uint64_t)sample->class << 32 |
 						    (uint64_t)sample->event << 16 | sample->cpu,
-					    0,
+					    profile_settle_state(sample->class, sample->state),
 				    } });
 }
 
-static struct error *push_sample(struct profile *profile, const struct sample *sample)
+static struct error *push_sample(struct profile *profile, const struct sample *given)
 {
-	return profile->samples.count < NODE_NONE - 1 && array_push(&profile->samples, *sample)
+	struct sample sample = *given;
+
+	sample.state = profile_settle_state(sample.class, sample.state);
+	return profile->samples.count < NODE_NONE - 1 && array_push(&profile->samples, sample)
 		       ? NULL
 		       : &error_no_memory;
 }

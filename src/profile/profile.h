@@ -55,10 +55,6 @@ struct profile_class_row {
 };
 extern const struct profile_class_row profile_classes[CLASS_COUNT];
 
-/* A bit for each class of that name; where there is none, for each class that is of the main state
- * of that name: "sleep" is interruptible, uninterruptible and io-wait. 0: it is no name. */
-unsigned profile_classes_named(struct text name);
-
 /* --- stacks --- */
 
 enum frame_kind {
@@ -131,6 +127,7 @@ struct sample {
 	uint32_t thread;     /* in `threads` */
 	uint32_t node;       /* in `nodes`, or NODE_NONE */
 	uint16_t class;      /* enum profile_class */
+	uint8_t state;       /* enum state: what it waited for; as the class says, if not known */
 	uint16_t event;      /* in `events`, of CLASS_EVENT; else 0 */
 	uint16_t cpu;        /* CPU_ANY where CPUs were not told apart */
 	bool is_in_progress; /* it had not ended when the profile did; adds up with those that had
@@ -143,6 +140,7 @@ struct sample {
 struct block {
 	uint32_t thread, node;
 	uint16_t class;
+	uint16_t state; /* as of samples */
 	bool is_in_progress;
 	uint64_t begun_ns, ns;    /* blocked, until it was woken */
 	uint64_t runnable_ns;     /* then waiting for a CPU */
@@ -265,12 +263,16 @@ struct error *profile_frame(struct profile *profile, const struct frame *frame,
 /* The number of the node that is `frame` called from `parent`. */
 struct error *profile_node(struct profile *profile, uint32_t parent, uint32_t frame,
 			   uint32_t *ret) MUST_CHECK;
-/* Adds to the sample with the same thread, node, class, event and CPU. */
+/* Adds to the sample with the same thread, node, class, state, event and CPU. */
 struct error *profile_add(struct profile *profile, const struct sample *sample) MUST_CHECK;
 /* The same with all samples of a profile that has none yet, whose nodes are there: those that have
  * a stack of their own are not looked up. */
 struct error *profile_add_first(struct profile *profile, const struct sample *samples,
 				size_t count) MUST_CHECK;
+
+/* The state that a sample of this class gets that was made with `state`: the usual one of the
+ * class, where `state` is none that threads of this class have. So 0 is that nothing is known. */
+uint8_t profile_settle_state(unsigned class, unsigned state);
 
 /* The time of all samples that are of these classes (a bit each). */
 uint64_t profile_total_ns(const struct profile *profile, unsigned classes);

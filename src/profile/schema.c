@@ -3,6 +3,7 @@
 
 #include "base/hex.h"
 #include "profile/json.h"
+#include "state/reading.h"
 
 /* --- words --- */
 
@@ -13,6 +14,14 @@ static const char *class_name(size_t class)
 
 const struct json_words profile_class_words =
 	JSON_WORDS(profile_class_words, class_name, "a class, as \"on-cpu\"");
+
+static const char *state_name(size_t state)
+{
+	return state < STATE_COUNT ? state_rows[state].name : NULL;
+}
+
+const struct json_words profile_state_words =
+	JSON_WORDS(profile_state_words, state_name, "a state of top, as \"lock_futex\"");
 
 static const char *walk_end_name(size_t end)
 {
@@ -186,6 +195,7 @@ static const struct json_field block_rows[] = {
 	BLOCK(u32, thread),
 	BLOCK(u32, node, .none = NODE_NONE),
 	JSON_FIELD_OF(word16, "class", block, class, &profile_class_words),
+	JSON_FIELD_OF(word16, "state", block, state, &profile_state_words, .flags = FIELD_OMIT),
 	ROW(flag, "in_progress", block, is_in_progress),
 	BLOCK(u64, begun_ns),
 	BLOCK(u64, ns),
@@ -221,6 +231,7 @@ const struct profile_column profile_sample_columns[PROFILE_SAMPLE_COLUMNS] = {
 	SAMPLE(thread, thread),
 	SAMPLE(node, node, .has_null = true, .none = NODE_NONE),
 	SAMPLE(class, class),
+	SAMPLE(state, state, .is_optional = true),
 	SAMPLE(event, event, .is_optional = true),
 	SAMPLE(cpu, cpu, .has_null = true, .none = CPU_ANY, .is_optional = true, .absent = CPU_ANY),
 	SAMPLE(in_progress, is_in_progress, .is_optional = true),
@@ -258,6 +269,7 @@ static const struct json_field root_rows[] = {
 	JSON_FIELD_OF(object, "meta", profile, meta, &profile_meta_fields),
 	JSON_FIELD_OF(object, "losses", profile, meta.losses, &profile_losses_fields),
 	JSON_ROW_(classes, "classes", 0, NULL),
+	JSON_ROW_(states, "states", 0, NULL),
 	LIST(events, "events", events, NULL),
 	LIST(list, "images", images, &image_list),
 	LIST(list, "mappings", mappings, &mapping_list),

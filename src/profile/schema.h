@@ -22,6 +22,8 @@ extern const struct json_list profile_frame_list;
 
 /* The classes, as "on-cpu". */
 extern const struct json_words profile_class_words;
+/* The states of `top`, as "lock_futex". */
+extern const struct json_words profile_state_words;
 
 /* A column of numbers: where the items of a table have them, and where the parser collects them. */
 struct profile_column {
@@ -31,7 +33,7 @@ struct profile_column {
 	uint64_t none;   /* is written as null */
 	uint64_t absent; /* what all have where an optional column is left out */
 };
-enum { PROFILE_NODE_COLUMNS = 2, PROFILE_SAMPLE_COLUMNS = 8 };
+enum { PROFILE_NODE_COLUMNS = 2, PROFILE_SAMPLE_COLUMNS = 9 };
 extern const struct profile_column profile_node_columns[PROFILE_NODE_COLUMNS],
 	profile_sample_columns[PROFILE_SAMPLE_COLUMNS];
 
@@ -40,6 +42,7 @@ extern const struct profile_column profile_node_columns[PROFILE_NODE_COLUMNS],
 #define PROFILE_TYPES(TYPE) \
 	TYPE(form)          \
 	TYPE(classes)       \
+	TYPE(states)        \
 	TYPE(events)        \
 	TYPE(frames)        \
 	TYPE(nodes)         \

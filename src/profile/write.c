@@ -6,6 +6,7 @@
 
 #include "profile/files.h"
 #include "profile/schema.h"
+#include "state/reading.h"
 
 #define WRITE(name)                                                                       \
 	void profile_write_##name(struct json_writer *w,                                  \
@@ -22,6 +23,14 @@ WRITE(classes)
 	json_array_begin(w);
 	for (size_t c = 0; c < CLASS_COUNT; c++)
 		json_text(w, text_of(profile_classes[c].name));
+	json_array_end(w);
+}
+
+WRITE(states)
+{
+	json_array_begin(w);
+	for (size_t state = 0; state < STATE_COUNT; state++)
+		json_text(w, text_of(state_rows[state].name));
 	json_array_end(w);
 }
 

@@ -13,6 +13,13 @@ static __always_inline bool wants(__u32 class)
 	return config.classes >> class & 1;
 }
 
+/* Is what a thread waits for wanted? */
+static __always_inline bool wants_wait(__u32 class, __u32 what)
+{
+	asm volatile("%0 &= %1" : "+r"(class) : "i"(RECORD_TIMES_MASK));
+	return config.states[class] >> (what & 31) & 1;
+}
+
 static __always_inline bool is_on_wanted_cpu(__u32 cpu)
 {
 	__u32 word = cpu >> 6;
@@ -45,7 +52,8 @@ static __always_inline bool count_in_record(struct profile_record *t, const stru
 			c->kernel_stack = key->kernel_stack;
 			c->ns = more->ns;
 			c->runnable_ns = more->runnable_ns;
-			c->runnable_count = more->runnable_count;
+			c->runnable_counted = (__u32)key->state << RECORD_COUNT_BITS |
+					      (__u32)more->runnable_count;
 			/* A barrier: who sees it sees the rest. */
 			(void)__sync_lock_test_and_set(&c->counted,
 						       (__u32)key->class << RECORD_COUNT_BITS |
@@ -53,14 +61,16 @@ static __always_inline bool count_in_record(struct profile_record *t, const stru
 			return true;
 		}
 		if (counted >> RECORD_COUNT_BITS != key->class ||
+		    c->runnable_counted >> RECORD_COUNT_BITS != key->state ||
 		    c->user_stack != key->user_stack || c->kernel_stack != key->kernel_stack)
 			continue;
 		if ((counted & RECORD_COUNT_MASK) + more->count > RECORD_COUNT_MASK ||
-		    c->runnable_count + more->runnable_count > RECORD_COUNT_MASK)
+		    (c->runnable_counted & RECORD_COUNT_MASK) + more->runnable_count >
+			    RECORD_COUNT_MASK)
 			return false;
 		c->ns += more->ns;
 		c->runnable_ns += more->runnable_ns;
-		c->runnable_count += more->runnable_count;
+		c->runnable_counted += (__u32)more->runnable_count;
 		c->counted = counted + more->count;
 		return true;
 	}
@@ -159,6 +169,7 @@ static __noinline int note_longest(struct profile_record *t, __u32 number, __u64
 	block->runnable_ns = runnable_ns;
 	block->thread = number;
 	block->class = t->task.state;
+	block->state = t->waits;
 	block->user_stack = t->user_stack;
 	block->kernel_stack = t->kernel_stack;
 	block->waker = t->waker;

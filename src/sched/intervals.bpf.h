@@ -13,6 +13,21 @@
 #include "sched/interval.h"
 #include "sched/kernel_stack.bpf.h"
 #include "sched/user_stack.bpf.h"
+#include "sched/wait_rules.bpf.h"
+
+/* --- what a thread waits for --- */
+
+/* enum state. `ctx` is that of sched_switch; NULL elsewhere. */
+static __noinline int what_it_waits_for(void *ctx, struct task_struct *task, __u32 task_state,
+					__u64 lock)
+{
+	struct wait wait;
+
+	if (!task)
+		return STATE_SLEEP;
+	decide(ctx, task, task_state, lock, &wait);
+	return wait.state;
+}
 
 /* --- the stacks of a thread that is about to leave its CPU --- */
 
@@ -67,7 +82,8 @@ static __always_inline void take_stacks(void *ctx, struct task_struct *prev, boo
 static __always_inline bool is_drawn(struct profile_record *t, __u32 cpu)
 {
 	if (!config.wants_off_cpu || config.only_times ||
-	    !(wants(t->task.state) || wants(CLASS_RUNNABLE)) || !is_on_wanted_cpu(cpu))
+	    !(wants_wait(t->task.state, t->waits) || wants(CLASS_RUNNABLE)) ||
+	    !is_on_wanted_cpu(cpu))
 		return false;
 	return !config.keep_below || bpf_get_prandom_u32() < config.keep_below;
 }
@@ -126,12 +142,13 @@ static __always_inline void keep_interval(struct profile_record *t, __u32 number
 	bool is_blocked = t->task.state != CLASS_RUNNABLE;
 	struct count_key key = { .thread = number,
 				 .class = t->task.state,
+				 .state = t->waits,
 				 .user_stack = t->user_stack,
 				 .kernel_stack = t->kernel_stack,
 				 .cpu = config.by_cpu ? t->task.cpu + 1u : 0 };
 	struct count_value value = { 0 };
 
-	if (is_blocked && wants(t->task.state)) {
+	if (is_blocked && wants_wait(t->task.state, t->waits)) {
 		value.ns = blocked_ns;
 		value.count = 1;
 	}
@@ -183,9 +200,9 @@ __noinline int end_interval(struct profile_record *t, __u32 number, __u64 now,
 	if (!(t->task.flags & RECORD_WANTED) || !config.wants_off_cpu)
 		return 0;
 	counts->events++;
-	/* Only the times of the thread are wanted. */
+	/* All waits of a thread are wanted, and nothing but their times. */
 	if (config.only_times) {
-		counts->kept++;
+		keep_interval(t, number, blocked_ns, runnable_ns, counts);
 		return 0;
 	}
 	if (!t->is_kept || all < config.min_ns || all > config.max_ns) {
@@ -194,12 +211,13 @@ __noinline int end_interval(struct profile_record *t, __u32 number, __u64 now,
 		return 0;
 	}
 	if (config.wants_histograms) {
-		if (t->task.state != CLASS_RUNNABLE && wants(t->task.state))
+		if (t->task.state != CLASS_RUNNABLE && wants_wait(t->task.state, t->waits))
 			count_slot(number, t->task.state, blocked_ns);
 		if (wants(CLASS_RUNNABLE))
 			count_slot(number, CLASS_RUNNABLE, runnable_ns);
 	}
-	if (config.longest && t->task.state != CLASS_RUNNABLE && wants(t->task.state))
+	if (config.longest && t->task.state != CLASS_RUNNABLE &&
+	    wants_wait(t->task.state, t->waits))
 		note_longest(t, number, blocked_ns, runnable_ns);
 	if (config.wants_runners && runnable_ns)
 		count_runners(number, now - runnable_ns, now);
@@ -331,6 +349,10 @@ static __always_inline void leave_cpu(void *ctx, struct task_struct *prev, bool 
 		forget_task(prev);
 		return;
 	}
+	if (t->task.state == CLASS_RUNNABLE)
+		t->waits = STATE_RUNNABLE;
+	else if (t->task.flags & RECORD_WANTED && config.wants_off_cpu)
+		t->waits = what_it_waits_for(ctx, prev, state, t->task.lock);
 	t->is_kept = t->task.flags & RECORD_WANTED && is_drawn(t, t->task.cpu);
 	end_write(&t->task);
 	if (t->is_kept && !config.is_late)

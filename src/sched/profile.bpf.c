@@ -126,6 +126,7 @@ int on_new_task(__u64 *ctx)
 	/* The new thread waits for its first CPU, and has no stack yet. */
 	if (t && phase == TRACK_YES) {
 		t->task.cpu = bpf_get_smp_processor_id();
+		t->waits = STATE_RUNNABLE;
 		t->is_kept = is_drawn(t, t->task.cpu);
 	}
 	tctx->phase = phase;
@@ -288,6 +289,9 @@ static __noinline int begin_first(struct task_struct *task, struct profile_recor
 	t->task.cpu = task->thread_info.cpu;
 	t->user_stack = STACK_NONE;
 	t->kernel_stack = STACK_NONE;
+	t->waits = STATE_RUNNABLE;
+	if (class != CLASS_ON_CPU && class != CLASS_RUNNABLE)
+		t->waits = what_it_waits_for(0, task, task->__state, 0);
 	t->is_kept =
 		class != CLASS_ON_CPU && t->task.flags & RECORD_WANTED && is_drawn(t, t->task.cpu);
 	if (t->is_kept)
@@ -537,15 +541,4 @@ SEC("uprobe")
 int on_uprobe(struct pt_regs *ctx)
 {
 	return count_hit(ctx, false);
-}
-
-/* --- ourselves --- */
-
-/* Finds our PID namespace, that of the process that runs this. */
-SEC("syscall")
-int probe_environment(void *ctx)
-{
-	(void)ctx;
-	find_namespace();
-	return 0;
 }

@@ -64,7 +64,8 @@ struct profile_session {
 	struct unwinder_use reported; /* by earlier readings */
 	struct kallsyms *symbols;     /* NULL: not read yet, or addresses are hidden */
 	uint64_t symbols_read;        /* when; 0: not yet */
-	uint64_t tick_ns;             /* the duration of the last tick */
+	bool has_looked_for_fifo, has_looked_for_swap; /* for that code */
+	uint64_t tick_ns;                              /* the duration of the last tick */
 	struct sample_events samples;
 	struct program_cost cost;
 	struct probe_links *probes;

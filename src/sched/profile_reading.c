@@ -222,7 +222,7 @@ static struct error *read_maps(struct profile_reading *r)
 	err = put_meta(r);
 	if (!err)
 		err = reading_threads(r);
-	if (!err && !r->session->options.only_times)
+	if (!err)
 		err = reading_samples(r);
 	if (!err)
 		err = reading_extras(r);

@@ -13,6 +13,7 @@
 #include "process/mapping_record.h"
 #include "profile/class.h"
 #include "sched/task_record.h"
+#include "sched/wait_rules.h"
 #include "unwind/pool.h"
 
 /* --- configuration, set before the programs are loaded --- */
@@ -32,6 +33,7 @@ enum profile_unwinding {
 struct profile_config {
 	__u32 user_depth, kernel_depth; /* frames that are taken; 0: no such stacks */
 	__u32 classes;                  /* a bit for each enum profile_class whose time is wanted */
+	__u32 states[RECORD_TIMES];     /* of each, a bit for each enum state that is wanted */
 	__u32 keep_below;               /* of 2^32 intervals those drawn below; 0: all */
 	__u64 keep_scale;       /* with keep_below: 1000 times what one that is kept counts for */
 	__u64 min_ns, max_ns;   /* intervals off the CPU outside are filtered */
@@ -70,13 +72,15 @@ enum profile_target { TARGET_NOW = 1, TARGET_FROM_EXEC = 2 };
 
 struct record_count {
 	__u32 user_stack, kernel_stack;
-	__u32 counted; /* the class, and below it the count; 0: the place is free */
-	__u32 runnable_count;
+	__u32 counted;          /* the class, and below it the count; 0: the place is free */
+	__u32 runnable_counted; /* the state, and below it that count */
 	__u64 ns, runnable_ns;
 };
-#define RECORD_COUNT_BITS 28
+#define RECORD_COUNT_BITS 27
 #define RECORD_COUNT_MASK ((1u << RECORD_COUNT_BITS) - 1)
-_Static_assert((int)CLASS_COUNT <= 1 << (32 - RECORD_COUNT_BITS), "the class is above the count");
+_Static_assert((int)CLASS_COUNT <= 1 << (32 - RECORD_COUNT_BITS) &&
+		       (int)STATE_COUNT <= 1 << (32 - RECORD_COUNT_BITS),
+	       "the class and the state are above the counts");
 
 /* The room for times and counts by class: a power of 2, so that a mask bounds the index. */
 enum {
@@ -90,7 +94,8 @@ enum {
 struct profile_record {
 	struct task_record task;
 	/* The interval in progress. */
-	__u32 is_kept; /* it was drawn, and has stacks */
+	__u16 is_kept; /* it was drawn, and has stacks */
+	__u16 waits;   /* enum state: what it waits for (sched/wait_rules.bpf.h) */
 	__u32 user_stack, kernel_stack;
 	__u32 waker; /* a record */
 	__u64 nvcsw; /* the kernel's count of voluntary switches, when it last left the CPU */
@@ -181,7 +186,8 @@ struct stack_chunk {
 
 struct count_key {
 	__u32 thread;
-	__u16 class, event;
+	__u8 class, state; /* enum profile_class, enum state */
+	__u16 event;
 	__u32 user_stack, kernel_stack;
 	__u32 cpu; /* 0 unless by_cpu, then one more than the CPU's number */
 	__u32 waker, waker_user_stack, waker_kernel_stack; /* 0 unless wants_wakers */
@@ -213,7 +219,8 @@ struct runner_key {
 struct longest_block {
 	__u64 begun, blocked_ns, runnable_ns;
 	__u32 thread, user_stack, kernel_stack, waker;
-	__u32 class, in_interrupt;
+	__u16 class, state;
+	__u32 in_interrupt;
 };
 
 struct longest_blocks {

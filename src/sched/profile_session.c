@@ -54,35 +54,45 @@ static void allocate_safely(struct profile_bpf *program, const struct btf *btf)
 				       bpf_map__map_flags(maps[i]) & ~(__u32)BPF_F_NO_PREALLOC);
 }
 
-static void probe_kernel(struct profile_bpf *program, const struct profile_options *options)
+/* Returns whether the kernel tells which of its locks threads wait for. */
+static bool probe_kernel(struct profile_bpf *program, const struct profile_options *options)
 {
 	struct profile_config *config = (struct profile_config *)&program->rodata->config;
 	struct btf *btf = btf__load_vmlinux_btf();
+	bool has_locks;
 
 	tracker_configure((struct track_config *)&program->rodata->track_config, btf);
+	has_locks = wait_rules_configure((struct wait_config *)&program->rodata->wait_config, btf);
 	if (!btf)
-		return;
+		return has_locks;
 	allocate_safely(program, btf);
 	config->records_mappings = profile_has_tables(options) && has_maple_tree(btf);
 	/* Each of the longest blocks would need its stack, whether it is a sample or not. */
 	config->is_late =
 		options->off_cpu && options->period_ns && !options->longest && has_sched_exit(btf);
 	btf__free(btf);
+	return has_locks;
 }
 
 /* --- configuration --- */
 
 #define ALL_CLASSES ((1u << CLASS_COUNT) - 1)
 
-static unsigned wanted_classes(const struct profile_options *options)
+static void configure_states(struct profile_config *config, const struct profile_options *options)
 {
-	unsigned classes = options->classes ? options->classes : ALL_CLASSES;
+	struct reason_selection wanted = { 0 };
 
+	if (options->selection)
+		wanted = *options->selection;
+	else
+		reason_select_classes(&wanted, ALL_CLASSES);
+	config->classes = reason_selected_classes(&wanted);
 	if (!options->on_cpu)
-		classes &= ~(1u << CLASS_ON_CPU);
+		config->classes &= ~(1u << CLASS_ON_CPU);
 	if (!options->off_cpu)
-		classes &= 1u << CLASS_ON_CPU | 1u << CLASS_EVENT;
-	return classes;
+		config->classes &= 1u << CLASS_ON_CPU | 1u << CLASS_EVENT;
+	for (unsigned class = 0; class < CLASS_COUNT; class ++)
+		config->states[class] = config->classes >> class & 1 ? wanted.states[class] : 0;
 }
 
 static const uint8_t unwindings[] = {
@@ -95,7 +105,7 @@ static void configure(struct profile_config *config, const struct profile_option
 {
 	config->user_depth = options->user_frames;
 	config->kernel_depth = options->kernel_frames;
-	config->classes = wanted_classes(options);
+	configure_states(config, options);
 	if (options->keep_per_mille && options->keep_per_mille < 1000) {
 		config->keep_below = (uint32_t)(((uint64_t)options->keep_per_mille << 32) / 1000);
 		config->keep_scale = 1000000 / options->keep_per_mille;
@@ -148,8 +158,10 @@ static bool has_uprobes(const struct probe_points *points)
 }
 
 static void choose_programs(struct profile_bpf *program, const struct profile_options *options,
-			    bool has_multi)
+			    bool has_multi, bool has_locks)
 {
+	bpf_program__set_autoload(program->progs.on_contention, options->off_cpu && has_locks);
+	bpf_program__set_autoload(program->progs.on_contended, options->off_cpu && has_locks);
 	bpf_program__set_autoload(program->progs.on_switch, options->off_cpu);
 	bpf_program__set_autoload(program->progs.on_wakeup, options->off_cpu);
 	bpf_program__set_autoload(program->progs.on_exit, !options->off_cpu);
@@ -302,6 +314,7 @@ static struct error *set_entries(const struct profile_session *session)
 
 static struct error *load_with(struct profile_session *session, bool has_multi)
 {
+	bool has_locks;
 	int failed;
 
 	libbpf_reason_begin();
@@ -309,8 +322,8 @@ static struct error *load_with(struct profile_session *session, bool has_multi)
 	if (!session->program)
 		return error_system(errno, "the BPF programs");
 	configure((struct profile_config *)&session->program->rodata->config, &session->options);
-	probe_kernel(session->program, &session->options);
-	choose_programs(session->program, &session->options, has_multi);
+	has_locks = probe_kernel(session->program, &session->options);
+	choose_programs(session->program, &session->options, has_multi, has_locks);
 	size_maps(session->program, &session->options);
 	failed = profile_bpf__load(session->program);
 	if (!failed)
@@ -325,7 +338,6 @@ static struct error *load_with(struct profile_session *session, bool has_multi)
 
 static struct error *load_profiler(struct profile_session *session)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, run);
 	struct error *err = load_with(session, true);
 
 	/* A kernel may have kprobes, and not many at once. */
@@ -333,11 +345,10 @@ static struct error *load_profiler(struct profile_session *session)
 		error_destroy(err);
 		err = load_with(session, false);
 	}
+	if (!err)
+		err = wait_rules_probe(bpf_program__fd(session->program->progs.probe_environment));
 	if (err)
 		return err;
-	if (bpf_prog_test_run_opts(bpf_program__fd(session->program->progs.probe_environment),
-				   &run))
-		return error_system(errno, "the BPF programs do not run");
 	session->limit = (struct memory_limit){
 		.bytes = session->options.memory_limit,
 		.beside = profile_limit_kernel(session->program->obj) + SYMBOLS_BYTES,
@@ -523,9 +534,10 @@ static struct error *attach_profiler(struct profile_session *session)
 		program->progs.name, &program->links.name \
 	}
 	const struct tracker_program programs[] = {
-		PROGRAM(on_new_task), PROGRAM(on_exec),   PROGRAM(on_rename), PROGRAM(on_exit),
-		PROGRAM(on_freed),    PROGRAM(on_waking), PROGRAM(on_wakeup), PROGRAM(on_switched),
-		PROGRAM(on_switch),   PROGRAM(scan_task),
+		PROGRAM(on_new_task),   PROGRAM(on_exec),      PROGRAM(on_rename),
+		PROGRAM(on_exit),       PROGRAM(on_freed),     PROGRAM(on_waking),
+		PROGRAM(on_contention), PROGRAM(on_contended), PROGRAM(on_wakeup),
+		PROGRAM(on_switched),   PROGRAM(on_switch),    PROGRAM(scan_task),
 	};
 #undef PROGRAM
 
@@ -577,9 +589,25 @@ static void find_own_frames(struct profile_session *session)
 				session->symbols, state->first_walks[site], OWN_FRAMES_MAX);
 }
 
+/* Code of the kernel that tells what threads wait for. */
+static void find_wait_code(struct profile_session *session)
+{
+	struct wait_state *state = &session->program->bss->wait_state;
+
+	if (!session->symbols || !session->options.off_cpu)
+		return;
+	if (!session->has_looked_for_fifo)
+		wait_rules_find_fifo(state, session->symbols);
+	session->has_looked_for_fifo = true;
+	if (!session->has_looked_for_swap)
+		session->has_looked_for_swap =
+			wait_rules_look_at_swap(state, session->symbols, &(bool){ false });
+}
+
 static struct error *tick(struct profile_session *session)
 {
 	find_own_frames(session);
+	find_wait_code(session);
 	if (session->images)
 		process_watch_poll(session->images);
 	if (session->unwinder)

@@ -29,6 +29,7 @@
 #include "probe/points.h"
 #include "process/unwinder.h"
 #include "profile/profile.h"
+#include "profile/reason.h"
 
 /* How user stacks are walked. */
 enum profile_unwind {
@@ -42,8 +43,8 @@ struct profile_options {
 	/* Events. */
 	bool on_cpu, off_cpu;
 	unsigned frequency; /* of on-CPU samples, in Hz and for each CPU */
-	unsigned
-		classes; /* a bit for each enum profile_class; 0: all that on_cpu and off_cpu say */
+	/* Of all that on_cpu and off_cpu say; NULL: all of it. */
+	const struct reason_selection *selection;
 	const struct probe_points *probes; /* NULL: none */
 	bool wakers, runners, histograms, by_cpu;
 	unsigned longest; /* at most PROFILE_LONGEST_MAX */

@@ -74,6 +74,9 @@ struct error *reading_carry(struct profile_reading *r, const struct counted_tabl
 bool reading_is_before(const struct profile_reading *r, const struct count_key *key);
 struct error *reading_end_epoch(struct profile_reading *r) MUST_CHECK;
 
+/* Is it, as wants_wait() in counting.bpf.h says? */
+bool reading_is_state_wanted(const struct profile_reading *r, unsigned class, unsigned state);
+
 /* Add to what is counted for a key; returns its entry, NULL without memory. */
 struct counted_entry *reading_add(struct counted_table *table, const struct count_key *key,
 				  const struct count_value *more);

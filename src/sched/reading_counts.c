@@ -122,7 +122,8 @@ static struct error *take_first(struct counted_table *table, uint32_t number,
 		const uint32_t counted = __atomic_load_n(&c->counted, __ATOMIC_ACQUIRE);
 		const struct count_key key = {
 			.thread = number,
-			.class = (uint16_t)(counted >> RECORD_COUNT_BITS),
+			.class = (uint8_t)(counted >> RECORD_COUNT_BITS),
+			.state = (uint8_t)(c->runnable_counted >> RECORD_COUNT_BITS),
 			.user_stack = c->user_stack,
 			.kernel_stack = c->kernel_stack,
 		};
@@ -130,7 +131,7 @@ static struct error *take_first(struct counted_table *table, uint32_t number,
 			.ns = c->ns,
 			.count = counted & RECORD_COUNT_MASK,
 			.runnable_ns = c->runnable_ns,
-			.runnable_count = c->runnable_count,
+			.runnable_count = c->runnable_counted & RECORD_COUNT_MASK,
 		};
 
 		if (counted && !reading_add(table, &key, &value))
@@ -144,6 +145,7 @@ static void forget_first(struct profile_record *t, const struct count_key *key)
 {
 	for (struct record_count *c = t->first; c < t->first + RECORD_COUNTS; c++)
 		if (c->counted >> RECORD_COUNT_BITS == key->class &&
+		    c->runnable_counted >> RECORD_COUNT_BITS == key->state &&
 		    c->user_stack == key->user_stack && c->kernel_stack == key->kernel_stack)
 			__atomic_store_n(&c->counted, 0, __ATOMIC_RELEASE);
 }
@@ -162,27 +164,35 @@ static void weigh_in_progress(const struct profile_options *options, __u64 debt,
 	}
 }
 
+bool reading_is_state_wanted(const struct profile_reading *r, unsigned class, unsigned state)
+{
+	return class < CLASS_COUNT && state < STATE_COUNT &&
+	       r->session->program->rodata->config.states[class] >> state & 1;
+}
+
 /* An interval in progress counts as if it ended now. */
 static struct error *take_progress(struct profile_reading *r, struct counted_table *table,
 				   uint32_t number, const struct profile_record *t)
 {
 	const struct profile_options *options = &r->session->options;
-	const unsigned classes = r->session->program->rodata->config.classes;
+	const struct profile_config *config = &r->session->program->rodata->config;
+	const bool is_blocked = t->task.state != CLASS_RUNNABLE;
 	struct reading_progress progress = reading_progress(t, r->now);
 	uint64_t all = progress.blocked_ns + progress.runnable_ns;
 	struct count_value more = { .ns = progress.blocked_ns,
 				    .runnable_ns = progress.runnable_ns };
 	struct count_key key = {
 		.thread = number,
-		.class = t->task.state,
+		.class = (uint8_t)t->task.state,
+		.state = (uint8_t)t->waits,
 		.user_stack = t->user_stack,
 		.kernel_stack = t->kernel_stack,
 		.cpu = options->by_cpu ? t->task.cpu + 1u : 0,
 	};
 	struct counted_entry *entry;
 
-	if (!all || !t->is_kept || all < options->min_ns ||
-	    (options->max_ns && all > options->max_ns))
+	if (!all || (!options->only_times && (!t->is_kept || all < options->min_ns ||
+					      (options->max_ns && all > options->max_ns))))
 		return NULL;
 	if (t->user_stack == STACK_LOST || t->kernel_stack == STACK_LOST) {
 		r->lost++;
@@ -191,13 +201,12 @@ static struct error *take_progress(struct profile_reading *r, struct counted_tab
 	}
 	/* The waker, the final length, and a stack that is taken late are unknown while an interval
 	 * is in progress: so only the last reading includes it. */
-	if (!r->session->stopped &&
-	    (options->max_ns || r->session->program->rodata->config.is_late ||
-	     (options->wakers && t->task.state != CLASS_RUNNABLE && !progress.runnable_ns)))
+	if (!r->session->stopped && ((options->max_ns && !options->only_times) || config->is_late ||
+				     (options->wakers && is_blocked && !progress.runnable_ns)))
 		return NULL;
-	if (!(classes >> t->task.state & 1))
+	if (is_blocked && !reading_is_state_wanted(r, t->task.state, t->waits))
 		more.ns = 0;
-	if (!(classes >> CLASS_RUNNABLE & 1))
+	if (!(config->classes >> CLASS_RUNNABLE & 1))
 		more.runnable_ns = 0;
 	more.count = more.ns != 0;
 	more.runnable_count = more.runnable_ns != 0;
@@ -208,7 +217,7 @@ static struct error *take_progress(struct profile_reading *r, struct counted_tab
 				  &more.runnable_count);
 	if (!more.ns && !more.runnable_ns)
 		return NULL;
-	if (options->wakers && progress.runnable_ns && t->task.state != CLASS_RUNNABLE) {
+	if (options->wakers && progress.runnable_ns && is_blocked) {
 		key.waker = t->waker;
 		key.waker_user_stack = t->waker_user_stack;
 		key.waker_kernel_stack = t->waker_kernel_stack;
@@ -242,11 +251,13 @@ static struct error *read_table(struct profile_reading *r, struct counted_table 
 /* --- samples --- */
 
 static struct error *put_sample(struct profile_reading *r, const struct count_key *key,
-				uint16_t class, uint64_t ns, uint64_t count, bool is_in_progress)
+				uint16_t class, enum state state, uint64_t ns, uint64_t count,
+				bool is_in_progress)
 {
 	struct sample sample = {
 		.thread = r->threads[key->thread],
 		.class = class,
+		.state = (uint8_t)state,
 		.event = key->event,
 		.cpu = key->cpu ? (uint16_t)(key->cpu - 1) : CPU_ANY,
 		.is_in_progress = is_in_progress,
@@ -279,16 +290,19 @@ static struct error *put_entry(struct profile_reading *r, struct counted_entry *
 
 	memcpy(&key, entry->key->bytes, sizeof(key));
 	if (key.thread >= r->record_count || r->threads[key.thread] == UINT32_MAX ||
-	    key.class >= CLASS_COUNT)
+	    key.class >= CLASS_COUNT || key.state >= STATE_COUNT)
 		return NULL;
 	known = reading_find_entry(&r->session->counted, &key);
 	if (known)
 		before = known->value;
-	err = put_sample(r, &key, key.class, reading_less(entry->value.ns, before.ns),
+	err = put_sample(r, &key, key.class,
+			 profile_classes[key.class].is_off_cpu ? (enum state)key.state
+							       : reason_default_state(key.class),
+			 reading_less(entry->value.ns, before.ns),
 			 reading_less(entry->value.count, before.count), entry->is_in_progress);
 	/* A wait that is followed by one for a CPU is one stretch, and counted as the former. */
 	if (!err)
-		err = put_sample(r, &key, CLASS_RUNNABLE,
+		err = put_sample(r, &key, CLASS_RUNNABLE, STATE_RUNNABLE,
 				 reading_less(entry->value.runnable_ns, before.runnable_ns),
 				 entry->value.count ? 0
 						    : reading_less(entry->value.runnable_count,

@@ -57,7 +57,8 @@ static struct error *put_block(struct profile_reading *r, const struct longest_b
 				       .user_stack = block->user_stack,
 				       .kernel_stack = block->kernel_stack };
 	struct block put = {
-		.class = (uint16_t)block->class,
+		.class = block->class,
+		.state = block->state,
 		.is_in_progress = is_in_progress,
 		.begun_ns = block->begun,
 		.ns = block->blocked_ns,
@@ -66,7 +67,7 @@ static struct error *put_block(struct profile_reading *r, const struct longest_b
 	struct error *err;
 
 	if (block->thread >= r->record_count || r->threads[block->thread] == UINT32_MAX ||
-	    block->class >= CLASS_COUNT ||
+	    block->class >= CLASS_COUNT || block->state >= STATE_COUNT ||
 	    block->begun + block->blocked_ns + block->runnable_ns <= r->session->read_at)
 		return NULL;
 	put.thread = r->threads[block->thread];
@@ -111,7 +112,7 @@ static struct error *put_longest(struct profile_reading *r)
 		struct reading_progress progress;
 
 		if (!t || !t->is_kept || t->task.state == CLASS_RUNNABLE ||
-		    !(r->session->program->rodata->config.classes >> t->task.state & 1))
+		    !reading_is_state_wanted(r, t->task.state, t->waits))
 			continue;
 		progress = reading_progress(t, r->now);
 		block = (struct longest_block){
@@ -122,6 +123,7 @@ static struct error *put_longest(struct profile_reading *r)
 			.user_stack = t->user_stack,
 			.kernel_stack = t->kernel_stack,
 			.class = t->task.state,
+			.state = t->waits,
 		};
 		if (progress.blocked_ns)
 			err = put_block(r, &block, true);

@@ -92,38 +92,6 @@ static void subtract(struct thread_totals *from, struct thread_totals *what)
 	from->involuntary -= what->involuntary;
 }
 
-/* Without stacks the times of a thread are its samples. */
-static struct error *put_times(struct profile_reading *r, uint32_t number)
-{
-	const struct profile_thread thread = r->profile->threads.items[number];
-	const unsigned classes = r->session->program->rodata->config.classes;
-	uint64_t waits = 0;
-	struct error *err = NULL;
-
-	for (uint16_t class = 0; class < CLASS_COUNT; class ++)
-		if (profile_classes[class].is_off_cpu && class != CLASS_RUNNABLE &&
-		    classes >> class & 1)
-			waits += thread.counts[class];
-	for (uint16_t class = 0; !err && class < CLASS_COUNT; class ++) {
-		const struct sample sample = {
-			.thread = number,
-			.node = NODE_NONE,
-			.class = class,
-			.cpu = CPU_ANY,
-			.ns = thread.ns[class],
-			/* A wait and the wait for a CPU that follows it are one interval, which is
-			 * counted as the former. */
-			.count = class == CLASS_RUNNABLE ? reading_less(thread.counts[class], waits)
-							 : thread.counts[class],
-		};
-
-		if (profile_classes[class].is_off_cpu && classes >> class & 1 &&
-		    (sample.ns || sample.count))
-			err = profile_add(r->profile, &sample);
-	}
-	return err;
-}
-
 #define CPUS (UINT16_MAX + 1)
 
 /* Find the last switch of each CPU, and the leader of each process. A record begins with no switch:
@@ -183,7 +151,6 @@ static struct error *put_thread(struct profile_reading *r, uint32_t number,
 	};
 	struct thread_totals totals, all, *before = &session->totals.items[number];
 	struct profile_record copy;
-	struct error *err = NULL;
 
 	if (!thread.name || !thread.process)
 		return &error_no_memory;
@@ -207,11 +174,9 @@ static struct error *put_thread(struct profile_reading *r, uint32_t number,
 	if (!array_push(&r->profile->threads, thread))
 		return &error_no_memory;
 	r->threads[number] = (uint32_t)r->profile->threads.count - 1;
-	if (session->options.only_times)
-		err = put_times(r, r->threads[number]);
-	if (!err && !thread.is_accounted)
+	if (!thread.is_accounted)
 		forget_times(&r->profile->threads.items[r->threads[number]]);
-	return err;
+	return NULL;
 }
 
 struct error *reading_threads(struct profile_reading *r)

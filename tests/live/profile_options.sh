@@ -425,7 +425,7 @@ bad_targets() {
 	fails 2 "$ctprof" offcpu --state interruptable -d 1s
 	has "an unknown state" "$output" "did you mean 'interruptible'"
 	fails 2 "$ctprof" offcpu --state nothing -d 1s
-	has "another unknown state" "$output" "uninterruptible, io-wait, stopped"
+	has "another unknown state" "$output" "uninterruptible, io-wait, traced"
 	fails 2 "$ctprof" offcpu --state 16 -d 1s
 	has "an unknown bit" "$output" "64 (parked)"
 	fails 2 "$ctprof" offcpu -u -k -d 1s

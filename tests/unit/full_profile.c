@@ -119,6 +119,7 @@ static void add_samples(struct profile *p, uint64_t *seed)
 		struct sample sample = {
 			.thread = i % 4,
 			.class = i % CLASS_COUNT,
+			.state = (uint8_t)(i % STATE_COUNT),
 			.cpu = i % 7 ? (uint16_t)(i * 1000) : CPU_ANY,
 			.is_in_progress = i % 6 == 0,
 			.ns = next_random(seed),
@@ -147,6 +148,7 @@ static void add_details(struct profile *p, uint64_t *seed)
 				       (struct block){ .thread = i,
 						       .node = i ? i : NODE_NONE,
 						       .class = (uint16_t)(CLASS_STOPPED - i),
+						       .state = (uint16_t)(STATE_LOCK + i),
 						       .is_in_progress = i == 1,
 						       .begun_ns = next_random(seed),
 						       .ns = next_random(seed),
@@ -240,10 +242,11 @@ void expect_same_profile(const struct profile *first, const struct profile *seco
 	assert_int_equal(first->events.count, second->events.count);
 	for (size_t i = 0; i < first->events.count; i++)
 		expect_same_name(first->events.items[i], second->events.items[i]);
-	SAME_TABLE(samples, SAME(thread); SAME(node); SAME(class); SAME(event); SAME(cpu);
-		   SAME(is_in_progress); SAME(ns); SAME(count));
-	SAME_TABLE(longest, SAME(thread); SAME(node); SAME(class); SAME(is_in_progress);
-		   SAME(begun_ns); SAME(ns); SAME(runnable_ns); SAME_NAME(waker); SAME(waker_tid));
+	SAME_TABLE(samples, SAME(thread); SAME(node); SAME(class); SAME(state); SAME(event);
+		   SAME(cpu); SAME(is_in_progress); SAME(ns); SAME(count));
+	SAME_TABLE(longest, SAME(thread); SAME(node); SAME(class); SAME(state);
+		   SAME(is_in_progress); SAME(begun_ns); SAME(ns); SAME(runnable_ns);
+		   SAME_NAME(waker); SAME(waker_tid));
 	SAME_TABLE(preemptors, SAME(thread); SAME_NAME(name); SAME_NAME(cgroup); SAME(tid);
 		   SAME(ns));
 	SAME_TABLE(histograms, SAME(thread); SAME(class);

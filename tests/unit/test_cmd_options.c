@@ -30,6 +30,7 @@ TEST(states_have_names_letters_and_bits)
 		/* A name of a class comes before that of a state. */
 		{ "stopped", BIT(STOPPED) },
 		{ "idle", BIT(IDLE) },
+		{ "cpu-wait", BIT(RUNNABLE) },
 		{ "S", BIT(INTERRUPTIBLE) },
 		{ "D", BIT(UNINTERRUPTIBLE) | BIT(IO_WAIT) },
 		{ "B", BIT(IO_WAIT) },
@@ -39,21 +40,34 @@ TEST(states_have_names_letters_and_bits)
 	};
 
 	for (size_t i = 0; i < array_length(cases); i++) {
-		unsigned classes = 0;
+		struct reason_selection states = { 0 };
 
-		expect_ok(parse_states(cases[i].text, &classes));
-		assert_int_equal(classes, cases[i].classes);
+		expect_ok(parse_states(cases[i].text, &states));
+		assert_int_equal(reason_selected_classes(&states), cases[i].classes);
 	}
+}
+
+TEST(reasons_select_parts_of_classes)
+{
+	struct reason_selection states = { 0 };
+
+	expect_ok(parse_states("lock,io-wait", &states));
+	assert_true(reason_selects(&states, CLASS_INTERRUPTIBLE, STATE_LOCK_FUTEX));
+	assert_true(reason_selects(&states, CLASS_UNINTERRUPTIBLE, STATE_LOCK_KERNEL));
+	assert_true(reason_selects(&states, CLASS_IO_WAIT, STATE_SLEEP_DISK));
+	assert_false(reason_selects(&states, CLASS_INTERRUPTIBLE, STATE_SLEEP_PIPE));
+	assert_false(reason_selects(&states, CLASS_RUNNABLE, STATE_RUNNABLE));
+	assert_false(reason_selects(&states, CLASS_ON_CPU, STATE_EXEC));
 }
 
 TEST(what_is_no_state)
 {
-	unsigned classes = 0;
+	struct reason_selection classes = { 0 };
 
 	expect_error(parse_states("slep", &classes), "unknown state 'slep'");
 	expect_error(parse_states("event", &classes), "unknown state 'event'");
 	expect_error(parse_states("E", &classes), "unknown state 'E'");
-	expect_error(parse_states("lock", &classes), "unknown state 'lock'");
+	expect_error(parse_states("locks", &classes), "unknown state 'locks'");
 	expect_error(parse_states("16", &classes), "unknown state bit");
 	expect_error(parse_states("4294967296", &classes), "unknown state '4294967296'");
 }
@@ -187,7 +201,8 @@ TEST(what_a_recording_requires)
 	record_arguments_deinit(&ring);
 }
 
-UNIT_TESTS(cmocka_unit_test(states_have_names_letters_and_bits), cmocka_unit_test(what_is_no_state),
+UNIT_TESTS(cmocka_unit_test(states_have_names_letters_and_bits),
+	   cmocka_unit_test(reasons_select_parts_of_classes), cmocka_unit_test(what_is_no_state),
 	   cmocka_unit_test(lengths_of_waits_are_microseconds),
 	   cmocka_unit_test(numbers_have_bounds), cmocka_unit_test(lists_of_cpus_are_bits),
 	   cmocka_unit_test(options_of_profiles_that_exclude_each_other),

@@ -4,6 +4,7 @@
 
 #include "profile/files.h"
 #include "profile/json.h"
+#include "state/reading.h"
 #include "unit/profile_scene.h"
 
 static struct profile *parsed(struct text json)
@@ -68,25 +69,64 @@ TEST(as_documented)
 {
 	struct profile *p = build_profile();
 	uint32_t thread = build_profile_thread(p, 10, 11, "db", "flush", "/db");
+	char expected[2000], states[1000] = "";
 	struct sunk sunk;
 
+	for (enum state i = 0; i < STATE_COUNT; i++)
+		snprintf(states + strlen(states), sizeof(states) - strlen(states), "%s\"%s\"",
+			 i ? "," : "", state_rows[i].name);
 	p->meta.duration_ns = UINT64_MAX;
 	build_sample(p, thread, CLASS_IO_WAIT, "main;read_[k]", 5000000000, 2);
 	build_sample(p, thread, CLASS_ON_CPU, "", 7, 1);
 	write_to(p, &sunk);
-	assert_string_equal(
-		sunk.items,
-		"{\"ctprof_profile\":1,\"meta\":{\"duration_ns\":18446744073709551615},"
-		"\"losses\":{},\"classes\":[\"on-cpu\",\"runnable\",\"interruptible\","
-		"\"uninterruptible\",\"io-wait\",\"stopped\",\"traced\",\"parked\",\"idle\","
-		"\"event\"],\"threads\":[{\"tid\":11,\"tgid\":10,\"name\":\"flush\","
-		"\"process\":\"db\",\"cgroup\":\"/db\"}],\"frames\":[{\"name\":\"main\"},"
-		"{\"kind\":\"kernel\",\"name\":\"read\"}],"
-		"\"nodes\":{\"parent\":[null,0],\"frame\":[0,1]},"
-		"\"samples\":{\"thread\":[0,0],\"node\":[1,null],\"class\":[4,0],"
-		"\"ns\":[5000000000,7],\"count\":[2,1]}}");
+	snprintf(expected, sizeof(expected),
+		 "{\"ctprof_profile\":1,\"meta\":{\"duration_ns\":18446744073709551615},"
+		 "\"losses\":{},\"classes\":[\"on-cpu\",\"runnable\",\"interruptible\","
+		 "\"uninterruptible\",\"io-wait\",\"stopped\",\"traced\",\"parked\",\"idle\","
+		 "\"event\"],\"states\":[%s],\"threads\":[{\"tid\":11,\"tgid\":10,\"name\":"
+		 "\"flush\","
+		 "\"process\":\"db\",\"cgroup\":\"/db\"}],\"frames\":[{\"name\":\"main\"},"
+		 "{\"kind\":\"kernel\",\"name\":\"read\"}],"
+		 "\"nodes\":{\"parent\":[null,0],\"frame\":[0,1]},"
+		 "\"samples\":{\"thread\":[0,0],\"node\":[1,null],\"class\":[4,0],"
+		 "\"state\":[%d,0],\"ns\":[5000000000,7],\"count\":[2,1]}}",
+		 states, STATE_SLEEP_DISK);
+	assert_string_equal(sunk.items, expected);
 	array_deinit(&sunk);
 	profile_destroy(p);
+}
+
+/* Files that were written before states were in them, and those of the future: the class says what
+ * it can. States that threads of a class cannot have are passed over. */
+TEST(states_that_are_not_known)
+{
+#define STATES_OF(states, column)                                                             \
+	"{\"ctprof_profile\":1,\"classes\":[\"interruptible\",\"runnable\"]," states          \
+	"\"threads\":[{\"tid\":1}],\"samples\":{\"thread\":[0,0,0],\"node\":[null,null,null]" \
+	"," column "\"class\":[0,1,0],\"ns\":[1,2,4],\"count\":[1,1,1]}}"
+	static const struct {
+		const char *text;
+		enum state states[3];
+		size_t count;
+	} cases[] = {
+		{ STATES_OF("", ""), { STATE_SLEEP, STATE_RUNNABLE }, 2 },
+		{ STATES_OF("\"states\":[\"of-the-future\",\"lock_futex\",\"exec\"],",
+			    "\"state\":[1,1,0],"),
+		  { STATE_LOCK_FUTEX, STATE_RUNNABLE, STATE_SLEEP },
+		  3 },
+	};
+
+	for (size_t i = 0; i < array_length(cases); i++) {
+		struct profile *p = parsed(text_of(cases[i].text));
+
+		assert_int_equal(p->samples.count, cases[i].count);
+		for (size_t j = 0; j < cases[i].count; j++)
+			assert_int_equal(p->samples.items[j].state, cases[i].states[j]);
+		profile_destroy(p);
+	}
+	expect_refused(STATES_OF("\"states\":[\"lock\"],", "\"state\":[0,0,1],"),
+		       "'samples', item 2: its 'state' is not in the file");
+#undef STATES_OF
 }
 
 /* How walks ended, by names; ends of the future are passed over. */
@@ -311,8 +351,9 @@ TEST(a_sink_that_fails)
 }
 
 UNIT_TESTS(cmocka_unit_test(everything_comes_back), cmocka_unit_test(nothing_comes_back),
-	   cmocka_unit_test(as_documented), cmocka_unit_test(ends_of_walks_have_names),
-	   cmocka_unit_test(order_does_not_matter), cmocka_unit_test(repetitions_become_one),
+	   cmocka_unit_test(as_documented), cmocka_unit_test(states_that_are_not_known),
+	   cmocka_unit_test(ends_of_walks_have_names), cmocka_unit_test(order_does_not_matter),
+	   cmocka_unit_test(repetitions_become_one),
 	   cmocka_unit_test(equal_mappings_are_written_once),
 	   cmocka_unit_test(mappings_that_overlap_stay),
 	   cmocka_unit_test(dangling_numbers_are_refused), cmocka_unit_test(invalid_profiles),

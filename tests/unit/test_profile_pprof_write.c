@@ -214,12 +214,14 @@ TEST(as_others_read_it)
 	assert_string_equal(sample_text(message, 0),
 			    "leaf;tinier+tiny+main 1 100 0"
 			    " tid=10 tgid=10 thread=db process=db cgroup=/db state=on-cpu");
-	assert_string_equal(sample_text(message, 1),
-			    "vfs_read;read;main 2 0 40"
-			    " tid=11 tgid=10 thread=flush process=db state=io-wait");
-	assert_string_equal(sample_text(message, 2),
-			    "tiny+main 3 0 7"
-			    " tid=11 tgid=10 cpu=2 thread=flush process=db state=runnable");
+	assert_string_equal(
+		sample_text(message, 1),
+		"vfs_read;read;main 2 0 40"
+		" tid=11 tgid=10 thread=flush process=db state=io-wait reason=sleep_disk");
+	assert_string_equal(
+		sample_text(message, 2),
+		"tiny+main 3 0 7"
+		" tid=11 tgid=10 cpu=2 thread=flush process=db state=runnable reason=runnable");
 	profile_destroy(p);
 }
 
@@ -262,8 +264,9 @@ TEST(types_that_there_are)
 	message = unpacked(p);
 	assert_int_equal(count_in(message, 1), 2);
 	assert_string_equal(type_text(message, 1), "off-cpu/nanoseconds");
-	assert_string_equal(sample_text(message, 0),
-			    "main 1 5 tid=1 tgid=1 thread=a process=a state=stopped");
+	assert_string_equal(
+		sample_text(message, 0),
+		"main 1 5 tid=1 tgid=1 thread=a process=a state=stopped reason=stopped");
 	profile_destroy(p);
 }
 
