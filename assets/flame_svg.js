@@ -286,10 +286,10 @@
 		draw();
 	}
 
-	/* The buttons stay in sight of a picture that is higher than the window. */
+	/* The head stays in sight of a picture that is higher than the window. */
 	function follow() {
 		const top = Math.max(0, -svg.getBoundingClientRect().top);
-		hud.setAttribute("transform", "translate(0," + top + ")");
+		svg.querySelector("#head").setAttribute("transform", "translate(0," + top + ")");
 	}
 
 	readFrames();

@@ -373,6 +373,25 @@ static void print_asset(const struct picture *p, const char *tag, enum asset ass
 	fprintf(p->out, "]]></%s>\n", tag);
 }
 
+/* On paper of its own: the script keeps it at the top of the window, over frames that are behind
+ * it. */
+static struct error *print_head(const struct picture *p)
+{
+	struct error *err;
+
+	fprintf(p->out, "<g id=\"head\"><rect class=\"paper\" width=\"100%%\" height=\"%d\"/>\n",
+		HEAD_HEIGHT - 4);
+	err = print_svg_line(p, "heading", 28, title_line);
+	if (!err)
+		err = print_svg_line(p, "small", 45, profile_origin);
+	if (!err)
+		err = print_svg_line(p, "small", 59, losses_line);
+	print_legend(p);
+	print_buttons(p);
+	fputs("</g>\n", p->out);
+	return err;
+}
+
 static struct error *print_all(struct picture *p)
 {
 	uint32_t height = HEAD_HEIGHT + (p->deepest + 1) * ROW_HEIGHT + FOOT_HEIGHT;
@@ -384,17 +403,11 @@ static struct error *print_all(struct picture *p)
 		"height=\"%" PRIu32 "\" viewBox=\"0 0 %d %" PRIu32 "\">\n",
 		WIDTH, height, WIDTH, height);
 	print_asset(p, "style", ASSET_SVG_STYLE);
-	fputs("<rect id=\"paper\" width=\"100%\" height=\"100%\"/>\n", p->out);
-	err = print_svg_line(p, "heading", 28, title_line);
+	fputs("<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n", p->out);
+	err = print_frames(p);
 	if (!err)
-		err = print_svg_line(p, "small", 45, profile_origin);
-	if (!err)
-		err = print_svg_line(p, "small", 59, losses_line);
-	print_legend(p);
-	if (!err)
-		err = print_frames(p);
+		err = print_head(p);
 	print_foot(p, height);
-	print_buttons(p);
 	print_asset(p, "script", ASSET_SVG_SCRIPT);
 	fputs("</svg>\n", p->out);
 	return err;

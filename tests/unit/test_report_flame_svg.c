@@ -193,6 +193,22 @@ TEST(tooltips_have_all_facts)
 						"each\nio-wait: 5.000µs, 100.0%</title>"));
 }
 
+/* The script moves it with the window, over frames. */
+TEST(the_head_is_above_all_frames)
+{
+	const char *frames, *head;
+
+	report_scene_fill(&s);
+	drawn();
+	frames = strstr(s.printed.items, "<svg id=\"frames\"");
+	head = strstr(s.printed.items, "<g id=\"head\"><rect class=\"paper\"");
+	assert_non_null(frames);
+	assert_true(head > frames);
+	assert_non_null(strstr(head, "class=\"heading\""));
+	assert_non_null(strstr(head, "<g id=\"legend\">"));
+	assert_non_null(strstr(head, "<g id=\"hud\""));
+}
+
 TEST(a_difference_shows_gone_and_new_frames)
 {
 	const struct frames *frames;
@@ -314,7 +330,7 @@ TEST(events_are_hits)
 #define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 UNIT_TESTS(CASE(frames_are_as_wide_as_their_share), CASE(tooltips_have_all_facts),
-	   CASE(a_difference_shows_gone_and_new_frames),
+	   CASE(the_head_is_above_all_frames), CASE(a_difference_shows_gone_and_new_frames),
 	   CASE(running_and_blocked_shares_are_stripes), CASE(names_stay_text),
 	   CASE(invisible_frames_are_counted), CASE(stacks_may_be_deep), CASE(random_trees_nest),
 	   CASE(events_are_hits))
