@@ -461,6 +461,7 @@ struct error *display_settle(struct display *display, enum display_of of)
 	view->shares = of == DISPLAY_TWO && (view->order == ORDER_SHARE ||
 					     has_column(&display->style.columns, COLUMN_SHARE));
 	display->style.colour = terminal_wants_colour();
+	display->style.wrap = display->wrap;
 	display->style.width = display->wrap ? terminal_width() : 0;
 	warn_of_sections(view);
 	return NULL;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 const struct column_info column_infos[COLUMN_COUNT] = {
-#define COLUMN(id, name, right, show, compare) [COLUMN_##id] = { name, right, show, compare },
+#define COLUMN(id, ...) [COLUMN_##id] = { __VA_ARGS__ },
 	COLUMNS(COLUMN)
 #undef COLUMN
 };

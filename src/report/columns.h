@@ -8,23 +8,24 @@
 #include "compare/report.h"
 #include "report/cell.h"
 
-/* COLUMN(id, name, stands right, in tables of one snapshot, in tables of two) */
-#define COLUMNS(COLUMN)                                   \
-	COLUMN(GROUP, "group", false, true, true)         \
-	COLUMN(THREADS, "threads", true, true, true)      \
-	COLUMN(METRIC, "metric", false, true, true)       \
-	COLUMN(VALUE, "value", true, true, false)         \
-	COLUMN(BASELINE, "baseline", true, false, true)   \
-	COLUMN(CANDIDATE, "candidate", true, false, true) \
-	COLUMN(ARROW, "arrow", false, false, true)        \
-	COLUMN(DELTA, "delta", true, false, true)         \
-	COLUMN(PERCENT, "%", true, false, true)           \
-	COLUMN(SHARE, "share", true, false, true)         \
-	COLUMN(PROBABILITY, "p", true, false, true)       \
-	COLUMN(TAGS, "tags", false, true, true)
+/* COLUMN(id, name, stands right, in tables of one snapshot, in tables of two, how soon it is left
+ * out on a narrow terminal, the highest first; 0: never) */
+#define COLUMNS(COLUMN)                                      \
+	COLUMN(GROUP, "group", false, true, true, 0)         \
+	COLUMN(THREADS, "threads", true, true, true, 3)      \
+	COLUMN(METRIC, "metric", false, true, true, 0)       \
+	COLUMN(VALUE, "value", true, true, false, 0)         \
+	COLUMN(BASELINE, "baseline", true, false, true, 1)   \
+	COLUMN(CANDIDATE, "candidate", true, false, true, 0) \
+	COLUMN(ARROW, "arrow", false, false, true, 0)        \
+	COLUMN(DELTA, "delta", true, false, true, 2)         \
+	COLUMN(PERCENT, "%", true, false, true, 0)           \
+	COLUMN(SHARE, "share", true, false, true, 0)         \
+	COLUMN(PROBABILITY, "p", true, false, true, 0)       \
+	COLUMN(TAGS, "tags", false, true, true, 4)
 
 enum column {
-#define COLUMN(id, name, right, show, compare) COLUMN_##id,
+#define COLUMN(id, ...) COLUMN_##id,
 	COLUMNS(COLUMN)
 #undef COLUMN
 		COLUMN_COUNT
@@ -33,6 +34,7 @@ enum column {
 struct column_info {
 	const char *name;
 	bool right, in_show, in_compare;
+	unsigned minor;
 };
 extern const struct column_info column_infos[COLUMN_COUNT];
 

@@ -12,7 +12,8 @@
 struct report_style {
 	enum display_format format;
 	struct columns columns; /* none: those of the format */
-	size_t width;           /* of the terminal, when cells are to be wrapped; else 0 */
+	size_t width;           /* of the terminal, that tables are to fit; else 0 */
+	bool wrap;              /* cells to that width, rather than shorten them */
 	bool colour;
 };
 

@@ -140,6 +140,8 @@ struct table_column {
 	unsigned decimals;        /* of percentages and reals, for people */
 	unsigned formats;         /* a bit for each that shows it; 0: all */
 	unsigned when;            /* shown if the options have one of these bits; 0: always */
+	unsigned minor;           /* text: the highest are left out first where all do not fit */
+	bool whole;               /* text: never shortened, as it tells rows apart */
 	unsigned field, argument; /* for `get` */
 };
 
@@ -155,6 +157,7 @@ struct table_options {
 	const void *context; /* for `get` */
 	unsigned when;       /* see table_column */
 	size_t width;        /* text: of the terminal; 0: as wide as it gets */
+	bool wrap;           /* to that width; otherwise, cells are shortened to it */
 	bool colour;
 	bool no_heading; /* CSV: it goes on */
 };

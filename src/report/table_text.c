@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Tables as text: columns as wide as their widest cell, no borders. Rows are kept until the end,
- * for only then the widths are known.
+ * Tables as text, without borders. Rows are kept until the end, for only then the widths of the
+ * columns are known.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/table_fit.h"
 #include "report/table_printer.h"
 #include "report/visible.h"
 
@@ -35,90 +36,6 @@ static bool text_line(struct table *table, const char *text)
 	return false;
 }
 
-/* --- widths --- */
-
-static size_t *natural_widths(const struct table *table)
-{
-	size_t count = table->column_count, *widths = calloc(count, sizeof(*widths));
-
-	for (size_t c = 0; widths && c < count; c++)
-		widths[c] = text_width(table_heading(&table->columns[c]));
-	for (size_t i = 0; widths && i < table->cells.count; i++) {
-		size_t width = text_width(table->cells.items[i].text);
-
-		if (width > widths[i % count])
-			widths[i % count] = width;
-	}
-	return widths;
-}
-
-/* Narrower columns of text would be unreadable. */
-#define NARROWEST 8
-/* The least width of a heading. */
-#define HEADING_NARROWEST 4
-/* No number is wider; what a file calls one may be. */
-#define NUMBER_WIDEST 32
-
-static size_t longest_word(const char *text)
-{
-	size_t longest = 0;
-
-	while (*text) {
-		char *word = strndup(text, strcspn(text, " "));
-		size_t width = word ? text_width(word) : 0;
-
-		text += strcspn(text, " ");
-		text += strspn(text, " ");
-		if (width > longest)
-			longest = width;
-		free(word);
-	}
-	return longest;
-}
-
-/* The least widths of columns. Text and headings wrap to the next line. A number must not be cut,
- * as it would look like two numbers; only text after it wraps: "1.5ms (7 of 8 delays)". */
-static size_t *least_widths(const struct table *table)
-{
-	size_t count = table->column_count, *least = calloc(count, sizeof(*least));
-
-	for (size_t c = 0; least && c < count; c++) {
-		size_t heading = text_width(table_heading(&table->columns[c]));
-
-		least[c] = !table_is_right(&table->columns[c]) ? NARROWEST
-			   : heading < HEADING_NARROWEST       ? heading
-							       : HEADING_NARROWEST;
-	}
-	for (size_t i = 0; least && i < table->cells.count; i++) {
-		size_t width = table_is_right(&table->columns[i % count])
-				       ? longest_word(table->cells.items[i].text)
-				       : 0;
-
-		if (width > least[i % count])
-			least[i % count] = width < NUMBER_WIDEST ? width : NUMBER_WIDEST;
-	}
-	return least;
-}
-
-/* Take from the widest until all fit, or cannot. */
-static void squeeze(size_t *widths, const size_t *least, size_t count, size_t room)
-{
-	size_t total = 2 * count;
-
-	for (size_t c = 0; c < count; c++)
-		total += widths[c];
-	for (; total > room; total--) {
-		size_t widest = count;
-
-		for (size_t c = 0; c < count; c++)
-			if (widths[c] > least[c] && (widest == count || widths[c] > widths[widest]))
-				widest = c;
-		if (widest == count)
-			return;
-		widths[widest]--;
-	}
-}
-
 /* --- printing --- */
 
 static const char *const colours[] = {
@@ -128,20 +45,24 @@ static const char *const colours[] = {
 #define BOLD  "\033[1m"
 #define RESET "\033[0m"
 
-struct style {
-	size_t *widths;
-	bool colour;
+struct lines {
+	FILE *out;
+	const struct table *table;
+	struct table_fit fit;
 };
 
 /* Print a line of a cell, with a blank on both sides. */
-static void print_piece(FILE *out, const struct style *style, const struct table *table, size_t c,
-			struct text piece, const struct table_text_cell *cell)
+static void print_piece(const struct lines *lines, size_t c, struct text piece,
+			const struct table_text_cell *cell)
 {
+	const struct table_fit *fit = &lines->fit;
+	FILE *out = lines->out;
 	char *copy = strndup(piece.bytes, piece.length);
-	size_t own = copy ? text_width(copy) : 0, width = style->widths[c];
+	size_t own = copy ? text_width(copy) : 0, width = fit->widths[c];
 	int padding = own < width ? (int)(width - own) : 0;
-	bool last = c + 1 == table->column_count, right = table_is_right(&table->columns[c]);
-	bool marked = style->colour && (cell->colour || cell->bold);
+	bool last = c == fit->shown[fit->shown_count - 1];
+	bool right = table_is_right(&lines->table->columns[c]);
+	bool marked = lines->table->options.colour && (cell->colour || cell->bold);
 
 	fprintf(out, " %*s", right ? padding : 0, "");
 	if (marked)
@@ -154,78 +75,121 @@ static void print_piece(FILE *out, const struct style *style, const struct table
 	free(copy);
 }
 
-/* The bytes that fit into a line; numbers are cut between words only. */
-static size_t fitting_piece(const char *text, size_t length, size_t width, bool is_number)
+/* The bytes that fit into a line: to the end of a word, if there is one. Names are cut anywhere,
+ * but for headings. */
+static size_t fitting_piece(const char *text, size_t length, size_t width, bool by_words)
 {
 	size_t taken = text_fitting(text, length, width), at = taken;
 
-	if (taken == length || !is_number)
+	if (taken == length || !by_words)
 		return taken;
-	while (at && text[at] != ' ')
+	while (at && text[at] != ' ' && !strchr("_-", text[at - 1]))
 		at--;
 	return at ? at : taken;
 }
 
-static void print_cells(FILE *out, const struct style *style, const struct table *table,
-			const struct table_text_cell *cells)
+/* As many lines as it takes. */
+static void print_cells(const struct lines *lines, const struct table_text_cell *cells,
+			bool is_heading)
 {
-	size_t count = table->column_count, done[TABLE_COLUMNS_MAX] = { 0 };
+	size_t done[TABLE_COLUMNS_MAX] = { 0 };
 	bool more = true;
 
 	while (more) {
 		more = false;
-		for (size_t c = 0; c < count; c++) {
-			const bool is_number = table_is_right(&table->columns[c]);
+		for (size_t i = 0; i < lines->fit.shown_count; i++) {
+			const size_t c = lines->fit.shown[i];
+			const bool by_words =
+				is_heading || table_is_right(&lines->table->columns[c]);
 			const char *rest = cells[c].text + done[c];
 			size_t length = strlen(rest), taken;
 
-			if (is_number && done[c] && *rest == ' ') {
+			if (by_words && done[c] && *rest == ' ') {
 				done[c]++;
 				rest++;
 				length--;
 			}
-			taken = fitting_piece(rest, length, style->widths[c], is_number);
+			taken = fitting_piece(rest, length, lines->fit.widths[c], by_words);
 
-			print_piece(out, style, table, c, (struct text){ rest, taken }, &cells[c]);
+			print_piece(lines, c, (struct text){ rest, taken }, &cells[c]);
 			done[c] += taken;
 			more |= taken < length;
 		}
-		fputc('\n', out);
+		fputc('\n', lines->out);
 	}
 }
 
-static void print_column_heading(FILE *out, const struct style *style, const struct table *table)
+static void print_column_heading(const struct lines *lines)
 {
 	struct table_text_cell cells[TABLE_COLUMNS_MAX];
 
-	for (size_t c = 0; c < table->column_count; c++)
+	for (size_t c = 0; c < lines->table->column_count; c++)
 		cells[c] = (struct table_text_cell){
-			.text = (char *)(uintptr_t)table_heading(&table->columns[c]),
+			.text = (char *)(uintptr_t)table_heading(&lines->table->columns[c]),
 			.colour = TABLE_HEADING,
 		};
-	print_cells(out, style, table, cells);
+	print_cells(lines, cells, true);
+}
+
+/* False without memory. */
+static bool shorten_cells(const struct lines *lines, struct table_text_cell *cells)
+{
+	for (size_t i = 0; i < lines->fit.shown_count; i++) {
+		const size_t c = lines->fit.shown[i];
+		char *text = table_shortened(&lines->table->columns[c], cells[c].text,
+					     lines->fit.widths[c]);
+
+		if (!text)
+			return false;
+		free(cells[c].text);
+		cells[c].text = text;
+	}
+	return true;
+}
+
+static bool is_shown(const struct table_fit *fit, size_t column)
+{
+	for (size_t i = 0; i < fit->shown_count; i++)
+		if (fit->shown[i] == column)
+			return true;
+	return false;
+}
+
+static void print_left_out(const struct lines *lines)
+{
+	const char *before = " columns that did not fit (--wide): ";
+
+	for (size_t c = 0; c < lines->table->column_count; c++)
+		if (!is_shown(&lines->fit, c)) {
+			fprintf(lines->out, "%s%s", before,
+				table_heading(&lines->table->columns[c]));
+			before = ", ";
+		}
+	if (lines->fit.shown_count < lines->table->column_count)
+		fputc('\n', lines->out);
 }
 
 static bool text_end(struct table *table)
 {
 	const size_t rows = table->cells.count / table->column_count;
-	_cleanup_free_ size_t *least = least_widths(table), *widths = natural_widths(table);
-	const struct style style = { .widths = widths, .colour = table->options.colour };
-	FILE *out = table->options.out;
+	struct lines lines = { .out = table->options.out, .table = table };
+	const bool shortens = table->options.width && !table->options.wrap;
 	size_t line = 0;
 
-	if (!widths || !least)
-		return false;
-	if (table->options.width)
-		squeeze(widths, least, table->column_count, table->options.width);
-	print_column_heading(out, &style, table);
+	table_fit(table, &lines.fit);
+	print_column_heading(&lines);
 	for (size_t row = 0; row <= rows; row++) {
+		struct table_text_cell *cells = table->cells.items + row * table->column_count;
+
 		while (line < table->lines.count && table->lines.items[line].before == row)
-			fprintf(out, "%s\n", table->lines.items[line++].text);
-		if (row < rows)
-			print_cells(out, &style, table,
-				    &table->cells.items[row * table->column_count]);
+			fprintf(lines.out, "%s\n", table->lines.items[line++].text);
+		if (row == rows)
+			break;
+		if (shortens && !lines.fit.wraps && !shorten_cells(&lines, cells))
+			return false;
+		print_cells(&lines, cells, false);
 	}
+	print_left_out(&lines);
 	return true;
 }
 

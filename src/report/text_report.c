@@ -39,6 +39,7 @@ static struct table_options text_options(const struct document *d)
 				       .out = d->out,
 				       .context = d,
 				       .width = d->style->width,
+				       .wrap = d->style->wrap,
 				       .colour = d->style->colour };
 }
 
@@ -136,6 +137,9 @@ static struct error *print_section_rows(const struct document *d,
 			.heading = column_heading(d->report, section->id, columns.ids[i]),
 			.type = TABLE_TEXT,
 			.right = column_stands_right(section->id, columns.ids[i]),
+			/* What was asked for is not left out. */
+			.minor = d->style->columns.count ? 0 : column_infos[columns.ids[i]].minor,
+			.whole = columns.ids[i] == COLUMN_METRIC,
 			.field = columns.ids[i],
 		};
 	options.get = get_row_cell;

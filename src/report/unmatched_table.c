@@ -72,8 +72,12 @@ struct error *unmatched_table_print(const struct report *report, bool before,
 	for (size_t i = 0; i < UNMATCHED_METRICS; i++)
 		if (metric_set_has(&unmatched->measured, unmatched_metrics[i]))
 			columns[count++] = (struct table_column){
-				metrics[unmatched_metrics[i]].name, .type = TABLE_TEXT,
-				.right = true, .field = VALUE, .argument = unmatched_metrics[i]
+				metrics[unmatched_metrics[i]].name,
+				.type = TABLE_TEXT,
+				.right = true,
+				.field = VALUE,
+				.argument = unmatched_metrics[i],
+				.minor = count > 2 ? (unsigned)count : 0,
 			};
 	options.get = get_unmatched_cell;
 	table_begin(&table, columns, count, options);

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <utf8proc.h>
 
 #include "base/cleanup.h"
@@ -103,4 +104,29 @@ size_t text_width(const char *text)
 		width += wide;
 	}
 	return width;
+}
+
+const char *text_ellipsis(void)
+{
+	return utf8_is_locale() ? "…" : "..";
+}
+
+char *text_shortened(const char *text, size_t width)
+{
+	const char *ellipsis = text_ellipsis(), *tail = text;
+	const size_t all = text_width(text), mark = text_width(ellipsis);
+	size_t head, left = all;
+	char *out;
+
+	if (all <= width || width <= mark)
+		return strdup(text);
+	head = text_fitting(text, strlen(text), (width - mark + 1) / 2);
+	/* The end gets what the begin left, and begins with a character that takes room. */
+	while (*tail && left > (width - mark) / 2) {
+		size_t wide, bytes = character(tail, strlen(tail), &wide);
+
+		tail += bytes;
+		left -= wide;
+	}
+	return asprintf(&out, "%.*s%s%s", (int)head, text, ellipsis, tail) < 0 ? NULL : out;
 }

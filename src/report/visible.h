@@ -27,4 +27,11 @@ size_t text_width(const char *text);
  */
 size_t text_fitting(const char *text, size_t length, size_t width);
 
+/* A visible text shortened to `width` columns, at least 3: begin and end, and an ellipsis between
+ * them, since names differ at both. Allocated, as a whole where it fits; NULL without memory. */
+char *text_shortened(const char *text, size_t width);
+
+/* The character that stands for what is left out, or dots where the locale has none. */
+const char *text_ellipsis(void);
+
 #endif

@@ -422,7 +422,7 @@ TEST(text_shows_names)
 /* Rows of a table begin with a blank; names go on in the next line. */
 TEST(text_is_wrapped)
 {
-	const struct report_style style = { .width = 64 };
+	const struct report_style style = { .width = 64, .wrap = true };
 	_cleanup_free_ char *text = NULL;
 	struct text rest, line;
 	size_t wrapped = 0;

@@ -56,6 +56,7 @@ static void begin(struct table *table, struct output *output, const struct table
 					    .out = output_begin(output),
 					    .get = get_made,
 					    .width = width,
+					    .wrap = true,
 					    .colour = colour });
 }
 
