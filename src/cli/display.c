@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/glob.h"
+#include "cli/pager.h"
 #include "cli/terminal.h"
 #include "compare/condition.h"
 #include "report/wording.h"
@@ -462,7 +463,7 @@ struct error *display_settle(struct display *display, enum display_of of)
 					     has_column(&display->style.columns, COLUMN_SHARE));
 	display->style.colour = terminal_wants_colour();
 	display->style.wrap = display->wrap;
-	display->style.width = display->wrap ? terminal_width() : 0;
+	display->style.width = display->wrap ? terminal_width() : terminal_table_width();
 	warn_of_sections(view);
 	return NULL;
 }
@@ -471,6 +472,8 @@ static void print_condition_result(const struct condition_result *result)
 {
 	_cleanup_free_ char *line = wording_condition_result(result);
 
+	/* Both may go to one terminal. */
+	fflush(stdout);
 	fprintf(stderr, "ctprof: %s\n", line ? line : "out of memory");
 }
 
@@ -488,6 +491,7 @@ int display_print(const struct display *display, const struct side *sides, size_
 	err = report_create(&both, &report);
 	if (!err) {
 		verdict = condition_verdict(report);
+		pager_begin(display->format == REPORT_TABLE ? PAGER_TEXT : PAGER_DATA);
 		err = format->print(stdout, report, &display->style);
 		for (size_t i = 0; !format->has_results && i < report->results.count; i++)
 			print_condition_result(&report->results.items[i]);

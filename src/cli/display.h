@@ -6,6 +6,7 @@
 #define CLI_DISPLAY_H
 
 #include "cli/options.h"
+#include "cli/terminal.h"
 #include "report/report.h"
 
 struct display {
@@ -69,8 +70,9 @@ struct display {
 	{ "columns", 0, "LIST", parse_columns, 0,                                                  \
 	  "Show these columns, in this order.", column_values, false },                            \
 	{ "wrap", 0, NULL, parse_flag, DISPLAY_AT(wrap),                                           \
-	  "Wrap cells to fit tables into the width of the terminal.", NULL,                        \
-	  false },                                                                                 \
+	  "Wrap cells to fit tables into the width of the terminal, rather than shorten "          \
+	  "them.", NULL, false },                                                                               \
+	TERMINAL_OPTIONS \
 	{ "format", 0, "FORMAT", parse_format, 0,                                                  \
 	  "Select the output format.", format_name, false }
 

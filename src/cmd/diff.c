@@ -15,6 +15,7 @@
 #include "capture/capture.h"
 #include "cli/commands.h"
 #include "cli/display.h"
+#include "cli/pager.h"
 #include "cli/reading.h"
 #include "cli/run.h"
 #include "cli/target.h"
@@ -206,7 +207,7 @@ static int report(const struct diff_arguments *arguments, const struct between *
 		status = STATUS_FAILED;
 	if (!between->command)
 		return status;
-	if (fflush(stdout) || ferror(stdout)) {
+	if (!pager_end() && (fflush(stdout) || ferror(stdout))) {
 		clearerr(stdout);
 		status = report_error(error_system(errno, "standard output"), STATUS_FAILED);
 	}

@@ -6,8 +6,10 @@
 
 #include "base/json_writer.h"
 #include "cli/commands.h"
+#include "cli/pager.h"
 #include "cli/progress.h"
 #include "cli/reading.h"
+#include "cli/terminal.h"
 
 struct doctor_arguments {
 	struct {
@@ -52,6 +54,7 @@ static const struct option_row doctor_options[] = {
 	  false },
 	{ "format", 0, "FORMAT", parse_format, offsetof(struct doctor_arguments, json),
 	  "Select the output format.", format_name, false },
+	TERMINAL_OPTIONS
 };
 
 static bool is_probe_selected(const struct doctor_arguments *arguments, size_t number)
@@ -151,6 +154,7 @@ static int run_probes(const struct doctor_arguments *arguments)
 	progress_end(&progress);
 	if (err)
 		return report_error(err, STATUS_FAILED);
+	pager_begin(arguments->json ? PAGER_DATA : PAGER_TEXT);
 	if (arguments->json)
 		err = print_json(arguments, results);
 	else

@@ -10,6 +10,7 @@
 
 #include "cli/commands.h"
 #include "cli/reading.h"
+#include "cli/terminal.h"
 #include "kstats/bpf_location.h"
 #include "security/memory_limit.h"
 #include "security/privileges.h"
@@ -136,6 +137,10 @@ static struct error *parse_condition(const char *argument, void *at)
 	VERB(COMPARE, "compare", "BEFORE AFTER", kstats_compare, 2, 2, FILES, \
 	     "show how far each percentile moved, and whether by chance; fail on a change")
 
+/* The place is not used. */
+#define TERMINAL_OPTION(name, argument, parse, help, values) \
+	OPTION(OF(SHOW) | OF(LIST) | OF(COMPARE), "show, list, compare", name, 0, argument, parse, via, help, values)
+
 /* OPTION(verbs, their names, name, letter, argument, parser, place, help, values) */
 #define KEY_HELP(id, name, prose) "; " name ": " prose
 #define OPTIONS(OPTION) \
@@ -185,7 +190,8 @@ static struct error *parse_condition(const char *argument, void *at)
 	OPTION(OF(COMPARE), "compare", "fail-if", 0, "EXPR", parse_condition, conditions, \
 	  "Exit with 3 if a change meets the condition [NAME:]QUANTITY > AMOUNT (or >= < <=), e.g. " \
 	  "'p99 > 10%' or 'read*:max > 5ms'; with 4 if this is undecided. May be given more than " \
-	  "once.", NULL)
+	  "once.", NULL) \
+	TERMINAL_CHOICES(TERMINAL_OPTION)
 /* clang-format on */
 
 enum verb_id {

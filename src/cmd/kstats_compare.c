@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/pager.h"
 #include "cmd/kstats.h"
 #include "report/kstats_shift_report.h"
 #include "report/kstats_values.h"
@@ -315,6 +316,9 @@ struct error *kstats_compare(const struct kstats_arguments *arguments, char **wo
 		err = kstats_gather(&search, words[0], &before);
 	if (!err)
 		err = kstats_gather(&search, words[1], &after);
+	if (!err)
+		pager_begin(arguments->showing.format == KSTATS_FORMAT_TEXT ? PAGER_TEXT
+									    : PAGER_DATA);
 	if (!err)
 		err = compare_all(&comparison, &before, &after, words);
 	fflush(stdout);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "cli/pager.h"
 #include "cmd/kstats.h"
 #include "report/stream.h"
 #include "report/table.h"
@@ -145,6 +146,7 @@ struct error *kstats_list(const struct kstats_arguments *arguments, char **words
 	struct error *err;
 
 	(void)words;
+	pager_begin(arguments->showing.format == KSTATS_FORMAT_TEXT ? PAGER_TEXT : PAGER_DATA);
 	switch (arguments->showing.format) {
 	case KSTATS_FORMAT_JSON:
 		return list_for_programs(&search, TABLE_AS_JSON, ret_status);

@@ -16,6 +16,7 @@
 #include "base/interrupts.h"
 #include "base/json_writer.h"
 #include "base/outfile.h"
+#include "cli/pager.h"
 #include "cli/terminal.h"
 #include "cmd/kstats.h"
 #include "kstats/slo.h"
@@ -395,6 +396,8 @@ struct error *kstats_show(const struct kstats_arguments *arguments, char **words
 		return show_series(showing, &search, words, ret_status);
 	for (; !err && *words; words++)
 		err = kstats_gather(&search, *words, &tables);
+	if (!err)
+		pager_begin(showing->format == KSTATS_FORMAT_TEXT ? PAGER_TEXT : PAGER_DATA);
 	if (!err)
 		err = forms[showing->format](showing, &tables);
 	fflush(stdout);

@@ -7,6 +7,7 @@
 #include "base/version.h"
 #include "cli/commands.h"
 #include "cli/help.h"
+#include "cli/pager.h"
 #include "security/memory_limit.h"
 #include "security/parser_sandbox.h"
 #include "security/privileges.h"
@@ -36,6 +37,9 @@ void (*inherited_sigpipe)(int);
 
 static int finish(int status)
 {
+	/* A pager has read what its user wanted. */
+	if (pager_end())
+		return status;
 	errno = 0;
 	if (fflush(stdout) || ferror(stdout)) {
 		fprintf(stderr, "ctprof: standard output: %s\n",

@@ -2,6 +2,8 @@
 #include <stdio.h>
 
 #include "cli/commands.h"
+#include "cli/pager.h"
+#include "cli/terminal.h"
 #include "metric/derived.h"
 
 struct metric_list_arguments {
@@ -188,6 +190,7 @@ static int run_metric_list(const struct command *command, int argc, char **argv)
 
 	if (options_parse(command, argc, argv, &arguments, &status) < 0)
 		return status;
+	pager_begin(arguments.markdown ? PAGER_DATA : PAGER_TEXT);
 	if (arguments.markdown) {
 		print_markdown();
 		return STATUS_DONE;
@@ -202,6 +205,7 @@ static int run_metric_list(const struct command *command, int argc, char **argv)
 static const struct option_row metric_list_options[] = {
 	{ "markdown", 0, NULL, parse_flag, offsetof(struct metric_list_arguments, markdown),
 	  "Print Markdown tables.", NULL, false },
+	TERMINAL_OPTIONS
 };
 
 const struct command metric_list_command = {

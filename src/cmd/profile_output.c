@@ -9,6 +9,7 @@
 #include "base/interrupts.h"
 #include "base/outfile.h"
 #include "base/units.h"
+#include "cli/pager.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "cmd/profile_next.h"
@@ -321,7 +322,7 @@ static struct profile_style style_of(const struct profile_output *output)
 		.all = output->all,
 		.utf8 = terminal_is_utf8(),
 		.colour = terminal_wants_colour(),
-		.width = terminal_size().ws_col,
+		.width = terminal_table_width(),
 	};
 }
 
@@ -341,7 +342,7 @@ static profile_text *const texts_on_cpu[] = {
 static profile_text *const texts_of_two[] = { stack_report };
 
 static struct error *print_profile_text(const struct profile_output *output,
-					const struct profile_report *report)
+					const struct profile_report *report, unsigned interval)
 {
 	const struct profile_style style = style_of(output);
 	const bool has_on_cpu =
@@ -350,8 +351,11 @@ static struct error *print_profile_text(const struct profile_output *output,
 				     : has_on_cpu     ? texts_on_cpu
 						      : texts;
 	const size_t count = report->baseline ? array_length(texts_of_two) : array_length(texts);
-	struct error *err = head_report(stdout, report, &style);
+	struct error *err;
 
+	if (!interval)
+		pager_begin(PAGER_TEXT);
+	err = head_report(stdout, report, &style);
 	for (size_t i = 0; !err && i < count; i++)
 		err = parts[i](stdout, report, &style);
 	if (!err && !report->baseline && (output->file || !output->is_elsewhere))
@@ -399,7 +403,7 @@ static struct error *show_named(const struct profile_output *output, struct prof
 	if (output->paths.count)
 		return write_files(output, report, false, interval);
 	if (!output->format)
-		return print_profile_text(output, report);
+		return print_profile_text(output, report, interval);
 	err = profile_format_named(output->format, &format);
 	return err ? err : write_to(output, report, "-", format, interval);
 }

@@ -12,6 +12,7 @@
 #define CMD_PROFILE_OUTPUT_H
 
 #include "cli/options.h"
+#include "cli/terminal.h"
 #include "profile/filter.h"
 #include "report/profile_report.h"
 
@@ -66,6 +67,7 @@ struct profile_output {
 	  "Show all rows, whole stacks and all counts in text.", NULL, false },                    \
 	{ "symfs", 0, "DIR", parse_string, PROFILE_OUTPUT_AT(arguments, symfs),                    \
 	  "Search this directory first for programs and libraries.", NULL, false },                \
+	TERMINAL_OPTIONS \
 	{ "quiet", 'q', NULL, parse_flag, PROFILE_OUTPUT_AT(arguments, quiet),                     \
 	  "Print only errors on standard error.", NULL, false }
 /* clang-format on */

@@ -3,6 +3,8 @@
 
 #include "capture/capture.h"
 #include "cli/commands.h"
+#include "cli/pager.h"
+#include "cli/terminal.h"
 #include "report/host_report.h"
 #include "security/memory_limit.h"
 #include "security/privileges.h"
@@ -17,6 +19,7 @@ static const struct option_row show_host_options[] = {
 	  "Read this tree instead of /proc.", NULL, false },
 	{ "sys-root", 0, "DIR", parse_string, offsetof(struct show_host_arguments, sys_root),
 	  "Read this tree instead of /sys.", NULL, false },
+	TERMINAL_OPTIONS
 };
 
 /* A tree that the user names is read with the user's own rights. */
@@ -58,6 +61,7 @@ static int run_show_host(const struct command *command, int argc, char **argv)
 	}
 	if (err)
 		return report_error(err, STATUS_FAILED);
+	pager_begin(PAGER_TEXT);
 	report_host(stdout, snapshot->host);
 	return STATUS_DONE;
 }

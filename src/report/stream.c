@@ -31,8 +31,10 @@ struct error *stream_close(struct stream *stream)
 
 struct error *stream_to_file(void *context, const void *bytes, size_t length)
 {
-	return fwrite(bytes, 1, length, context) == length ? NULL
-							   : error_system(errno, "cannot write");
+	/* EPIPE means a pager that its user has left; without one, SIGPIPE ends the program. */
+	return fwrite(bytes, 1, length, context) == length || errno == EPIPE
+		       ? NULL
+		       : error_system(errno, "cannot write");
 }
 
 struct error *error_first(struct error *first, struct error *second)

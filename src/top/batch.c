@@ -102,7 +102,7 @@ static struct error *print_window(struct top *top, size_t number)
 		.limit = a->limit,
 		.grouping = a->grouping,
 		.format = a->format,
-		.width = isatty(STDOUT_FILENO) ? terminal_width() : 0,
+		.width = terminal_table_width(),
 		.colour = terminal_wants_colour(),
 		.user_name = top_user_name,
 		.context = &top->users,

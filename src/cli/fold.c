@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/fold.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include "base/array.h"
+#include "report/visible.h"
+
+#define INDENT_MORE 2
+
+struct fold {
+	FILE *out;
+	size_t width;
+	struct {
+		ARRAY(char);
+	} line; /* that has no end yet */
+};
+
+/* The bytes of an escape sequence of colours at `text`; 0: there is none. */
+static size_t sequence_length(const char *text)
+{
+	size_t length;
+
+	if (text[0] != '\033' || text[1] != '[')
+		return 0;
+	length = 2 + strspn(text + 2, "0123456789;");
+	return text[length] ? length + 1 : length;
+}
+
+/* The width of the next word with the blanks before it, and its length in bytes. */
+static size_t word_width(const char *text, size_t *ret_length)
+{
+	size_t length = strspn(text, " "), width = length;
+	char *plain, *end;
+
+	plain = end = malloc(strlen(text) + 1);
+	while (text[length] && text[length] != ' ') {
+		const size_t sequence = sequence_length(text + length);
+
+		if (!sequence && plain)
+			*end++ = text[length];
+		length += sequence ? sequence : 1;
+	}
+	if (plain) {
+		*end = '\0';
+		width += text_width(plain);
+	}
+	free(plain);
+	*ret_length = length;
+	return width;
+}
+
+static void print_folded(const struct fold *fold, const char *line)
+{
+	const size_t indent = strspn(line, " ");
+	size_t used = 0, length;
+
+	while (*line) {
+		const size_t width = word_width(line, &length);
+		const size_t blanks = strspn(line, " ");
+
+		/* Blanks at the end are of no use. */
+		if (blanks == length && used)
+			break;
+		if (used > indent + INDENT_MORE && used + width > fold->width) {
+			fprintf(fold->out, "\n%*s", (int)(indent + INDENT_MORE), "");
+			used = indent + INDENT_MORE + width - blanks;
+			line += blanks;
+			length -= blanks;
+		} else {
+			used += width;
+		}
+		fwrite(line, 1, length, fold->out);
+		line += length;
+	}
+}
+
+static size_t line_width(const char *line)
+{
+	size_t width = 0, length;
+
+	while (*line) {
+		const size_t next = word_width(line, &length);
+
+		if (strspn(line, " ") < length)
+			width += next;
+		line += length;
+	}
+	return width;
+}
+
+/* The line is complete, with a zero byte behind it. */
+static void print_line(struct fold *fold)
+{
+	const char *line = fold->line.items;
+
+	/* Bytes are no less than columns. */
+	if (fold->line.count - 1 <= fold->width || line_width(line) <= fold->width)
+		fputs(line, fold->out);
+	else
+		print_folded(fold, line);
+	array_clear(&fold->line);
+}
+
+static ssize_t write_on(void *cookie, const char *bytes, size_t length)
+{
+	struct fold *fold = cookie;
+
+	for (size_t i = 0; i < length; i++) {
+		const bool is_end = bytes[i] == '\n';
+
+		if (!array_push(&fold->line, is_end ? '\0' : bytes[i]))
+			return 0;
+		if (is_end) {
+			print_line(fold);
+			fputc('\n', fold->out);
+		}
+	}
+	return (ssize_t)length;
+}
+
+static int close_fold(void *cookie)
+{
+	struct fold *fold = cookie;
+
+	if (fold->line.count && array_push(&fold->line, '\0'))
+		print_line(fold);
+	array_deinit(&fold->line);
+	free(fold);
+	return 0;
+}
+
+FILE *fold_open(FILE *out, size_t width)
+{
+	struct fold *fold = calloc(1, sizeof(*fold));
+	FILE *ret;
+
+	if (!fold)
+		return NULL;
+	*fold = (struct fold){ .out = out, .width = width };
+	ret = fopencookie(fold, "w",
+			  (cookie_io_functions_t){ .write = write_on, .close = close_fold });
+	if (!ret)
+		free(fold);
+	return ret;
+}
