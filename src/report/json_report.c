@@ -15,13 +15,6 @@
 
 #define SCHEMA 1
 
-static struct error *write_to(void *context, const void *bytes, size_t length)
-{
-	return fwrite(bytes, 1, length, context) == length
-		       ? NULL
-		       : error_create("cannot write to standard output");
-}
-
 static size_t count_left_out(const struct report *report)
 {
 	size_t count = report->only_before.left_out + report->only_after.left_out;
@@ -286,7 +279,7 @@ static struct error *write_report(struct json_writer *w, const struct report *re
 struct error *report_json(FILE *out, const struct report *report, const struct report_style *style)
 {
 	struct json_writer w;
-	struct error *err = json_writer_init(&w, write_to, out);
+	struct error *err = json_writer_init(&w, stream_to_file, out);
 
 	(void)style;
 	if (err)
