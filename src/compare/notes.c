@@ -353,8 +353,7 @@ static bool seen_run_time(const struct ctprof_snapshot *earlier,
 	return true;
 }
 
-/* Was the whole host captured? Process 1 is always there. */
-static bool is_whole_host(const struct ctprof_snapshot *s)
+bool report_is_of_host(const struct ctprof_snapshot *s)
 {
 	for (size_t i = 0; i < s->processes.count; i++)
 		if (s->processes.items[i].tgid == 1)
@@ -373,7 +372,7 @@ static bool note_unseen(struct report *report)
 	double busy, seen;
 
 	if (report->boots != BOOTS_SAME || report->elapsed_s <= 0 || report->odd_ticks ||
-	    !is_whole_host(report->baseline) || !is_whole_host(report->candidate) ||
+	    !report_is_of_host(report->baseline) || !report_is_of_host(report->candidate) ||
 	    !counter_grew(report, COUNTERS_CPU, TEXT("busy_ticks"), &ticks))
 		return true;
 	if (!seen_run_time(report->baseline, report->candidate, &seen_ns))

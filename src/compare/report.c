@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "compare/condition.h"
+#include "compare/overview.h"
 
 /* --- measures --- */
 
@@ -283,6 +284,9 @@ struct error *report_create(const struct sides *sides, struct report **ret)
 	condition_finish(report);
 	for (enum section i = 0; i < SECTION_COUNT; i++)
 		report_section_finish(&report->sections[i], report->view);
+	err = sides->view->overview ? overview_create(report, &report->overview) : NULL;
+	if (err)
+		return err;
 	*ret = take_ptr(report);
 	return NULL;
 }
@@ -302,6 +306,7 @@ void report_destroy(struct report *report)
 		report_section_deinit(&report->results.items[i].broken);
 	array_deinit(&report->results);
 	lines_deinit(&report->notes);
+	overview_destroy(report->overview);
 	array_deinit(&report->only_before);
 	array_deinit(&report->only_after);
 	array_deinit(&report->more);

@@ -46,6 +46,8 @@ struct condition_result {
 	struct report_section broken; /* these, as many as the limit allows */
 };
 
+struct overview;
+
 struct report {
 	const struct view *view;
 	const struct sides *sides;
@@ -80,7 +82,8 @@ struct report {
 	struct {
 		ARRAY(struct condition_result);
 	} results;
-	struct lines notes; /* what a reader must know before the numbers; a line each */
+	struct overview *overview; /* what matters most (overview.h); NULL: not wanted */
+	struct lines notes;        /* what a reader must know before the numbers; a line each */
 };
 
 /* The sides must outlive the report. */

@@ -26,6 +26,12 @@ bool report_add(struct report *report, const struct measure *measure, const stru
 /* Fill in the change, per second if so wanted. */
 void report_change(const struct report *report, struct row *row);
 
+/* When a capture was made, in ticks since boot; the birth of its youngest thread is close. */
+uint64_t report_now_ticks(const struct ctprof_snapshot *s);
+
+/* Was the whole host captured? Process 1 is always there. */
+bool report_is_of_host(const struct ctprof_snapshot *s);
+
 /* Count a row with a value that cannot be, for the note about them. */
 void report_mark(struct report *report, const struct row *row);
 

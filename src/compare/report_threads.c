@@ -49,8 +49,7 @@ static void select_all(struct work *work)
 
 /* --- what totals are divided by --- */
 
-/* When the capture was made, in ticks since boot; the birth of its youngest thread is close. */
-static uint64_t now_ticks(const struct ctprof_snapshot *s)
+uint64_t report_now_ticks(const struct ctprof_snapshot *s)
 {
 	uint64_t latest = 0;
 
@@ -471,8 +470,8 @@ struct error *report_fill_threads(struct report *report)
 	if (!work)
 		return &error_no_memory;
 	work->report = report;
-	work->before_now = report->comparing ? now_ticks(report->baseline) : 0;
-	work->after_now = now_ticks(report->candidate);
+	work->before_now = report->comparing ? report_now_ticks(report->baseline) : 0;
+	work->after_now = report_now_ticks(report->candidate);
 	select_all(work);
 	err = find_impossible(report) && run_work(work) ? NULL : &error_no_memory;
 	group_sums_deinit(&work->before);

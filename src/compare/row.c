@@ -171,6 +171,7 @@ bool report_section_add(struct report_section *section, const struct view *view,
 	section->any_value |= row.before.kind != DATUM_NONE || row.after.kind != DATUM_NONE;
 	if (is_row_hidden(&row, view, comparing))
 		return true;
+	section->telling += !comparing || row.change.differs;
 	if (section->by_group && is_beyond(section, view, &row))
 		return true;
 	group = row_group_of(section, view, &row);

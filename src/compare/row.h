@@ -77,6 +77,7 @@ struct report_section {
 	const struct name *last_group;                /* of those by group */
 	uint32_t last_number;
 	size_t groups, groups_left_out;
+	size_t telling; /* rows that changed, or of one snapshot all: also those that were cut */
 	bool any_value; /* some row had one, shown or not */
 };
 

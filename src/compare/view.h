@@ -76,6 +76,7 @@ struct view {
 	bool rate;                /* changes per second */
 	enum normalize normalize; /* of totals of threads */
 	bool completed_only;      /* without waits in progress (waits.h) */
+	bool overview;            /* make an overview (overview.h) */
 	bool shares;              /* find each row's share of the host's change */
 	enum order order;
 	struct sort_key sort[SORT_KEYS_MAX]; /* of ORDER_GROUPS */

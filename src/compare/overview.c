@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare/overview_fill.h"
+#include "compare/significance.h"
+#include "compare/survivors.h"
+
+const struct overview_cause_info overview_causes[CAUSE_COUNT] = {
+#define CAUSE(id, price, fall, a, b, c) \
+	[CAUSE_##id] = { price, fall, { METRIC_##a, METRIC_##b, METRIC_##c } },
+	OVERVIEW_CAUSES(CAUSE)
+#undef CAUSE
+};
+
+/* What a group does as it always did counts so much beside what changed. */
+#define LEVEL_WEIGHT 0.25
+
+/* With so many spans on a side, a change is weighed by how much that varies over time. */
+#define SPANS_LEAST 3
+
+/* --- groups --- */
+
+static bool is_named_ctprof(const struct ctprof_thread *thread)
+{
+	return text_equal(name_text(thread->pcomm), TEXT("ctprof"));
+}
+
+/* The number of threads of each key on each side, in its last capture. A report on ctprof itself is
+ * asked for by name. */
+static bool find_keys(struct overview_work *work)
+{
+	const struct sides *sides = work->report->sides;
+	const struct view *view = work->report->view;
+	const bool asked = view->match.count || view->keys.filter.count;
+
+	work->keys = sides->keys.count;
+	work->wanted = calloc(work->keys + 1, sizeof(*work->wanted));
+	work->own = calloc(work->keys + 1, sizeof(*work->own));
+	for (size_t side = 0; side < 2; side++)
+		work->threads[side] = calloc(work->keys + 1, sizeof(*work->threads[side]));
+	if (!work->wanted || !work->own || !work->threads[0] || !work->threads[1])
+		return false;
+	for (size_t key = 0; key < work->keys; key++) {
+		work->wanted[key] = view_matches(view, sides->keys.items[key].label);
+		work->own[key] = !asked;
+	}
+	for (size_t i = 0; i < sides->count; i++)
+		for (size_t t = 0; t < sides->snapshots[i]->threads.count; t++) {
+			uint32_t key = sides->key_of[i][t];
+
+			if (key == NO_KEY)
+				continue;
+			work->own[key] &= is_named_ctprof(snapshot_thread(sides->snapshots[i], t));
+			if (i + 1 == sides->count)
+				work->threads[1][key]++;
+			else if (i + 1 == sides->baselines)
+				work->threads[0][key]++;
+		}
+	return true;
+}
+
+/* The median rate over the spans of a side; NaN: not measured. */
+static double median_rate(const struct overview_work *work, size_t side, uint32_t key,
+			  size_t column)
+{
+	double values[64];
+	size_t count = work->sides[side].count;
+	struct robust_spread spread;
+
+	if (count == 1)
+		return *overview_rate(&work->sides[side].items[0], key, column);
+	/* The last of very many say it as well. */
+	for (size_t i = 0; i < count && i < array_length(values); i++)
+		values[i] = *overview_rate(&work->sides[side].items[count - 1 - i], key, column);
+	if (!robust_spread(values, count < array_length(values) ? count : array_length(values),
+			   &spread) ||
+	    !spread.count)
+		return NAN;
+	return spread.median;
+}
+
+static void fill_value(const struct overview_work *work, const struct overview_group *group,
+		       enum overview_cause cause, struct overview_value *ret)
+{
+	for (size_t i = 0; i < CAUSE_METRICS && !ret->measured; i++) {
+		size_t column = cause * CAUSE_METRICS + i;
+		double before = 0, after;
+
+		if (overview_metric(column) == METRIC_COUNT)
+			return;
+		after = median_rate(work, 1, group->key, column);
+		if (isnan(after))
+			continue;
+		if (work->sides[0].count)
+			before = median_rate(work, 0, group->key, column);
+		*ret = (struct overview_value){
+			.measured = true,
+			.metric = overview_metric(column),
+			/* What was not measured before did not change. */
+			.before = isnan(before) ? after : before,
+			.after = after,
+		};
+	}
+}
+
+/* What is in another cause already: blocked threads include those that wait for storage, and bytes
+ * passed to write calls those that become dirty pages. */
+static void subtract(struct overview_value *from, const struct overview_value *part)
+{
+	if (!from->measured || !part->measured)
+		return;
+	from->before = fmax(from->before - part->before, 0);
+	from->after = fmax(from->after - part->after, 0);
+}
+
+static bool add_groups(struct overview_work *work)
+{
+	const struct sides *sides = work->report->sides;
+
+	for (uint32_t n = 0; n < work->keys; n++) {
+		uint32_t key = sides->by_name[n];
+		struct overview_group group = {
+			.label = sides->keys.items[key].label,
+			.key = key,
+			.threads_before = work->threads[0][key],
+			.threads_after = work->threads[1][key],
+		};
+
+		if (!work->wanted[key])
+			continue;
+		if (work->report->comparing && !group.threads_before)
+			group.presence = PRESENCE_NEW;
+		if (work->report->comparing && !group.threads_after)
+			group.presence = PRESENCE_ENDED;
+		for (enum overview_cause i = 0; i < CAUSE_COUNT; i++)
+			fill_value(work, &group, i, &group.values[i]);
+		subtract(&group.values[CAUSE_BLOCKED], &group.values[CAUSE_STORAGE]);
+		subtract(&group.values[CAUSE_WRITE_CALL], &group.values[CAUSE_WRITE]);
+		if (!array_push(&work->overview->groups, group))
+			return false;
+	}
+	return true;
+}
+
+/* --- scores --- */
+
+/* How unusual a value is over time, by the spans of the baseline. */
+static bool certainty_over_time(const struct overview_work *work,
+				const struct overview_group *group,
+				const struct overview_value *value, enum overview_cause cause,
+				double *ret)
+{
+	size_t count = work->sides[0].count;
+	_cleanup_free_ double *values = malloc((count + 1) * sizeof(*values));
+	struct robust_spread spread;
+	size_t i = 0;
+
+	if (!values)
+		return false;
+	while (overview_causes[cause].metrics[i] != value->metric)
+		i++;
+	for (size_t s = 0; s < count; s++)
+		values[s] = *overview_rate(&work->sides[0].items[s], group->key,
+					   cause * CAUSE_METRICS + i);
+	if (!robust_spread(values, count, &spread))
+		return false;
+	*ret = robust_certainty(&spread, spread.median + value->after - value->before);
+	return true;
+}
+
+/* Of all groups: how they changed, and with the same before nothing, what they did. */
+static bool spread_of(const struct overview_work *work, enum overview_cause cause, bool level,
+		      struct robust_spread *ret)
+{
+	const struct overview *overview = work->overview;
+	_cleanup_free_ double *values = malloc((overview->groups.count + 1) * sizeof(*values));
+
+	if (!values)
+		return false;
+	for (size_t i = 0; i < overview->groups.count; i++) {
+		const struct overview_value *value = &overview->groups.items[i].values[cause];
+
+		values[i] = value->measured ? value->after - (level ? 0 : value->before) : NAN;
+	}
+	return robust_spread(values, overview->groups.count, ret);
+}
+
+/* No time passes faster than a second per second of each thread. (A wait is accounted when it ends,
+ * also the part of it that was before.) */
+static double possible(const struct overview_value *value, double rate, size_t threads)
+{
+	return metrics[value->metric].unit == UNIT_NS
+		       ? fmin(rate, (double)threads * (double)NS_PER_S)
+		       : rate;
+}
+
+static bool score_cause(struct overview_work *work, enum overview_cause cause)
+{
+	struct overview *overview = work->overview;
+	const double price = overview_causes[cause].ns / (double)NS_PER_S;
+	const bool of_one_life = work->report->comparing && overview->window_s > 0;
+	struct robust_spread changes, levels;
+
+	if (!spread_of(work, cause, false, &changes) || !spread_of(work, cause, true, &levels))
+		return false;
+	for (size_t i = 0; i < overview->groups.count; i++) {
+		struct overview_group *group = &overview->groups.items[i];
+		struct overview_value *value = &group->values[cause];
+		double after = possible(value, value->after, group->threads_after);
+		double before = possible(value, value->before, group->threads_before);
+		double change = fabs(after - before) * price, certainty;
+		double level = of_one_life ? after * price * LEVEL_WEIGHT : 0;
+
+		if (!value->measured)
+			continue;
+		certainty = robust_certainty(&changes, value->after - value->before);
+		if (work->sides[0].count >= SPANS_LEAST &&
+		    !certainty_over_time(work, group, value, cause, &certainty))
+			return false;
+		if (of_one_life && value->after < value->before)
+			change *= overview_causes[cause].fall;
+		value->seconds = change + level;
+		value->score = change * certainty + level * robust_certainty(&levels, value->after);
+		group->seconds += value->seconds;
+		group->score += value->score;
+	}
+	return true;
+}
+
+static void order_causes(struct overview_group *group)
+{
+	for (size_t i = 0; i < CAUSE_COUNT; i++) {
+		size_t k = i;
+
+		for (; k && group->values[group->order[k - 1]].score < group->values[i].score; k--)
+			group->order[k] = group->order[k - 1];
+		group->order[k] = (enum overview_cause)i;
+	}
+}
+
+static int by_score(const void *a, const void *b)
+{
+	const struct overview_group *x = a, *y = b;
+
+	if (x->score != y->score)
+		return x->score < y->score ? 1 : -1;
+	return name_compare(x->label, y->label);
+}
+
+/* Keep those that matter, in order; ctprof's own count apart. */
+static void choose_groups(struct overview_work *work)
+{
+	struct overview *overview = work->overview;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < overview->groups.count; i++) {
+		struct overview_group *group = &overview->groups.items[i];
+
+		if (work->own[group->key]) {
+			overview->own++;
+			overview->own_cpu += group->values[CAUSE_CPU].after;
+		} else if (group->seconds >= OVERVIEW_SECONDS_LEAST) {
+			order_causes(group);
+			overview->groups.items[kept++] = *group;
+		}
+	}
+	overview->groups.count = kept;
+	if (kept)
+		qsort(overview->groups.items, kept, sizeof(*overview->groups.items), by_score);
+}
+
+/* --- the process of a group to look at --- */
+
+static uint64_t metric_value(const struct ctprof_thread *thread, enum metric_id id)
+{
+	return metric_set_has(&thread->record.measured, id)
+		       ? metric_load_u64(&thread->record.values, &metrics[id])
+		       : 0;
+}
+
+/* Threads of a process follow each other. */
+static void find_pid(const struct report *report, const struct survivors *survivors,
+		     struct overview_group *group)
+{
+	const struct ctprof_snapshot *s = report->candidate;
+	enum metric_id id = group->values[group->order[0]].metric;
+	uint64_t most = 0, sum = 0;
+	uint32_t pid = 0;
+
+	for (size_t i = 0; i < s->threads.count; i++) {
+		const struct ctprof_thread *thread = snapshot_thread(s, i);
+		uint64_t value, before = 0;
+
+		if (report->candidate_keys[i] != group->key)
+			continue;
+		if (survivors->before && survivors->before[i] != NO_THREAD)
+			before = metric_value(
+				snapshot_thread(report->baseline, survivors->before[i]), id);
+		value = metric_value(thread, id);
+		sum = (thread->tgid == pid ? sum : 0) + (value > before ? value - before : 0);
+		pid = thread->tgid;
+		if (sum > most || !group->pid) {
+			most = sum;
+			group->pid = pid;
+		}
+	}
+}
+
+static struct error *find_pids(struct overview_work *work)
+{
+	struct report *report = work->report;
+	struct overview *overview = work->overview;
+	struct survivors survivors = { 0 };
+	struct error *err = NULL;
+
+	if (report->comparing)
+		err = survivors_init(&survivors, report->baseline, report->candidate);
+	for (size_t i = 0; !err && i < overview->groups.count && i < OVERVIEW_GROUPS; i++)
+		find_pid(report, &survivors, &overview->groups.items[i]);
+	survivors_deinit(&survivors);
+	return err;
+}
+
+/* --- all of it --- */
+
+static struct error *rank(struct overview_work *work)
+{
+	if (!work->sides[1].count)
+		return NULL;
+	if (!add_groups(work))
+		return &error_no_memory;
+	for (enum overview_cause i = 0; i < CAUSE_COUNT; i++)
+		if (!score_cause(work, i))
+			return &error_no_memory;
+	choose_groups(work);
+	return find_pids(work);
+}
+
+static void work_deinit(struct overview_work *work)
+{
+	for (size_t side = 0; side < 2; side++) {
+		for (size_t i = 0; i < work->sides[side].count; i++)
+			free(work->sides[side].items[i].of);
+		array_deinit(&work->sides[side]);
+		free(work->threads[side]);
+	}
+	free(work->wanted);
+	free(work->own);
+}
+
+struct error *overview_create(struct report *report, struct overview **ret)
+{
+	_cleanup_(overview_destroy) struct overview *overview = calloc(1, sizeof(*overview));
+	struct overview_work work = { .report = report, .overview = overview };
+	struct error *err = NULL;
+
+	if (!overview)
+		return &error_no_memory;
+	for (size_t i = 0; i < CAUSE_COUNT; i++)
+		overview->total_metrics[i] = METRIC_COUNT;
+	if (!find_keys(&work))
+		err = &error_no_memory;
+	if (!err)
+		err = overview_take_spans(&work);
+	if (!err)
+		err = rank(&work);
+	work_deinit(&work);
+	if (!err)
+		*ret = take_ptr(overview);
+	return err;
+}
+
+void overview_destroy(struct overview *overview)
+{
+	if (!overview)
+		return;
+	array_deinit(&overview->groups);
+	free(overview);
+}
+
+/* --- reading it --- */
+
+size_t overview_shown(const struct overview *overview)
+{
+	return overview->groups.count < OVERVIEW_GROUPS ? overview->groups.count : OVERVIEW_GROUPS;
+}
+
+/* Further reasons are told if they weigh at least this share of the first. */
+#define REASON_SHARE 0.05
+
+bool overview_is_reason(const struct overview_group *group, size_t i)
+{
+	const struct overview_value *value = &group->values[group->order[i]];
+	const struct overview_value *first = &group->values[group->order[0]];
+
+	return value->measured && value->score > 0 && value->score >= first->score * REASON_SHARE;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Internal interface of the files that make an overview: overview.c, and overview_spans.c, which
+ * finds the rates of all groups. All others include overview.h.
+ */
+#ifndef COMPARE_OVERVIEW_FILL_H
+#define COMPARE_OVERVIEW_FILL_H
+
+#include "compare/overview.h"
+
+/* Every metric of every cause. */
+#define OVERVIEW_COLUMNS_OF_CAUSES (CAUSE_COUNT * CAUSE_METRICS)
+
+/* Of all groups, over one span. */
+struct overview_rates {
+	double *of; /* per second; by key, by column; NaN: not measured */
+	bool measured[OVERVIEW_COLUMNS_OF_CAUSES];
+};
+
+struct overview_work {
+	struct report *report;
+	struct overview *overview;
+	size_t keys;
+	bool *wanted;         /* by key */
+	bool *own;            /* by key: all its threads are ctprof's, which was not asked for */
+	uint32_t *threads[2]; /* by key, in the last capture of each side */
+	struct {
+		ARRAY(struct overview_rates);
+	} sides[2];        /* before and after, by span */
+	struct view piece; /* of a report of one span */
+};
+
+/* METRIC_COUNT: there is none. */
+static inline enum metric_id overview_metric(size_t column)
+{
+	return overview_causes[column / CAUSE_METRICS].metrics[column % CAUSE_METRICS];
+}
+
+static inline double *overview_rate(const struct overview_rates *rates, uint32_t key, size_t column)
+{
+	return &rates->of[(size_t)key * OVERVIEW_COLUMNS_OF_CAUSES + column];
+}
+
+/* Fill in the rates of both sides, the totals, the host, and over what time all that is. Keys are
+ * known. */
+struct error *overview_take_spans(struct overview_work *work) MUST_CHECK;
+
+#endif
