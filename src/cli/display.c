@@ -459,6 +459,7 @@ struct error *display_settle(struct display *display, enum display_of of)
 		view->limit = report_formats[display->format].limit;
 	if (of != DISPLAY_ONE)
 		view_hide_waits(view);
+	view->overview = !view->sections_named && !view->metrics_named;
 	view->shares = of == DISPLAY_TWO && (view->order == ORDER_SHARE ||
 					     has_column(&display->style.columns, COLUMN_SHARE));
 	display->style.colour = terminal_wants_colour();

@@ -9,6 +9,7 @@
 #include "base/version.h"
 #include "compare/condition.h"
 #include "report/fields.h"
+#include "report/overview_report.h"
 #include "report/reasons.h"
 #include "report/report.h"
 #include "report/stream.h"
@@ -259,6 +260,7 @@ static struct error *write_report(struct json_writer *w, const struct report *re
 
 	json_object_begin(w);
 	write_head(w, report);
+	overview_write(w, report);
 	if (report->comparing)
 		write_renamed(w, &report->sides->renamed);
 	json_key(w, "rows");

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "report/fields.h"
+#include "report/overview_report.h"
 #include "report/report.h"
 #include "report/table_printer.h"
 #include "report/unmatched_table.h"
@@ -201,7 +202,7 @@ static struct error *print_document(const struct document *d)
 	const char *nothing = wording_nothing(report);
 	struct error *err = NULL;
 
-	if (!print_lines(d, "", wording_head))
+	if (!print_lines(d, "", overview_print) || !print_lines(d, "", wording_head))
 		return &error_no_memory;
 	if (nothing)
 		fprintf(d->out, is_markdown(d) ? "\n%s\n" : "%s\n", nothing);

@@ -1,0 +1,592 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/overview_report.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/amount.h"
+#include "report/visible.h"
+#include "report/wording.h"
+
+/* --- lines --- */
+
+/* A line that grows by parts, as long as they fit. */
+struct line {
+	char text[4 * OVERVIEW_COLUMNS + 1];
+	size_t length;
+};
+
+/* False: it does not fit any more, and the line is as it was. */
+static bool line_add(struct line *line, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+static bool line_add(struct line *line, const char *format, ...)
+{
+	size_t room = sizeof(line->text) - line->length;
+	va_list arguments;
+	int added;
+
+	va_start(arguments, format);
+	added = vsnprintf(line->text + line->length, room, format, arguments);
+	va_end(arguments);
+	if (added >= 0 && (size_t)added < room && text_width(line->text) <= OVERVIEW_COLUMNS) {
+		line->length += (size_t)added;
+		return true;
+	}
+	line->text[line->length] = '\0';
+	return false;
+}
+
+struct output {
+	FILE *out;
+	const struct report *report;
+	const struct overview *overview;
+	size_t lines;
+};
+
+static void put_line(struct output *o, const struct line *line)
+{
+	fprintf(o->out, "%s\n", line->text);
+	o->lines++;
+}
+
+/* A name that is safe on a terminal and at most `width` columns wide: of a long one, its begin and
+ * its end. */
+static bool line_name(struct line *line, struct text name, size_t width)
+{
+	_cleanup_free_ char *visible = text_visible(name);
+	size_t length = visible ? strlen(visible) : 0, head, tail = length;
+
+	if (!visible)
+		return line_add(line, "?");
+	if (text_width(visible) <= width)
+		return line_add(line, "%s", visible);
+	head = text_fitting(visible, length, width / 2);
+	while (tail && text_width(visible + tail - 1) <= width - width / 2 - 1)
+		tail--;
+	/* Not in the middle of a character. */
+	while (((unsigned char)visible[tail] & 0xc0) == 0x80)
+		tail++;
+	return line_add(line, "%.*s…%s", (int)head, visible, visible + tail);
+}
+
+/* --- amounts and changes --- */
+
+static char *amount_text(char buffer[AMOUNT_MAX], enum metric_id id, double amount)
+{
+	switch (unit_dimension(metrics[id].unit)) {
+	case DIMENSION_TIME:
+		return amount_time(buffer, amount / (double)NS_PER_S);
+	case DIMENSION_BYTES:
+		return amount_bytes(buffer, amount);
+	default:
+		return amount_count(buffer, amount);
+	}
+}
+
+/* Beyond this many times the baseline, which was next to nothing, digits say no more. */
+#define TIMES_MOST 1000
+
+/* How a value changed: "+43,534 %", "-98 %", ">1000x", "as before". */
+static char *change_text(char buffer[AMOUNT_MAX], const struct overview_value *value)
+{
+	double change = value->before > 0 ? value->after / value->before - 1 : 0;
+	char count[AMOUNT_MAX];
+
+	if (!(value->before > 0))
+		snprintf(buffer, AMOUNT_MAX, "none before");
+	else if (change > TIMES_MOST)
+		snprintf(buffer, AMOUNT_MAX, ">%dx", TIMES_MOST);
+	else if (fabs(change) < 0.01)
+		snprintf(buffer, AMOUNT_MAX, "as before");
+	else
+		snprintf(buffer, AMOUNT_MAX, "%c%s %%", change < 0 ? '-' : '+',
+			 amount_count(count, fabs(change) * 100));
+	return buffer;
+}
+
+/* --- the heading --- */
+
+#define NAME_COLUMNS 30
+
+static void add_side_name(struct line *line, const struct side *items, size_t count)
+{
+	const char *slash = strrchr(items[0].name, '/');
+
+	if (count > 1)
+		line_add(line, "%zu captures", count);
+	else
+		line_name(line, text_of(slash && slash[1] ? slash + 1 : items[0].name),
+			  NAME_COLUMNS);
+}
+
+static void put_heading(struct output *o)
+{
+	const struct report *report = o->report;
+	const struct sides *sides = report->sides;
+	size_t before = sides->baselines, after = sides->count - before;
+	char time[AMOUNT_MAX];
+	struct line line = { 0 };
+
+	if (before) {
+		add_side_name(&line, sides->items, before);
+		line_add(&line, " -> ");
+	}
+	add_side_name(&line, sides->items + before, after);
+	line_add(&line, ": ");
+	if (before && report->has_elapsed)
+		line_add(&line, "%s apart%s, ", amount_time(time, fabs(report->elapsed_s)),
+			 report->boots == BOOTS_DIFFERENT ? ", of different boots" : "");
+	else if (!before && o->overview->has_uptime)
+		line_add(&line, "host up %s, ", amount_time(time, o->overview->window_s));
+	if (before)
+		line_add(&line, "%zu -> ", report->baseline->threads.count);
+	line_add(&line, "%zu threads", report->candidate->threads.count);
+	put_line(o, &line);
+}
+
+/* --- the host --- */
+
+/* Are the numbers before of the life of the host up to the window? */
+static bool is_window(const struct output *o)
+{
+	return o->report->comparing && o->overview->window_s > 0;
+}
+
+enum fact_form { FORM_SHARE, FORM_BYTES, FORM_RATE, FORM_PLAIN };
+
+static char *fact_text(char buffer[AMOUNT_MAX], enum fact_form form, double value)
+{
+	if (form == FORM_SHARE)
+		snprintf(buffer, AMOUNT_MAX, value > 0 && value < 0.01 ? "<1 %%" : "%.0f %%",
+			 value * 100);
+	else if (form == FORM_PLAIN)
+		snprintf(buffer, AMOUNT_MAX, "%.2f", value);
+	else
+		strcat(amount_bytes(buffer, value), form == FORM_RATE ? "/s" : "");
+	return buffer;
+}
+
+/* "LEAD87 %TAIL (12 % before)"; nothing when it is not known. The first of a line says what is in
+ * brackets. */
+static bool add_fact(const struct output *o, struct line *line, enum overview_fact fact,
+		     enum fact_form form, const char *lead, const char *tail)
+{
+	const struct overview_host *host = &o->overview->host;
+	char now[AMOUNT_MAX], then[AMOUNT_MAX];
+
+	if (isnan(host->after[fact]))
+		return false;
+	fact_text(now, form, host->after[fact]);
+	if (isnan(host->before[fact]))
+		return line_add(line, "%s%s%s", lead, now, tail);
+	fact_text(then, form, host->before[fact]);
+	return line_add(line, "%s%s%s (%s%s)", lead, now, tail, then,
+			strchr(line->text, '(') ? ""
+			: is_window(o)          ? " since boot"
+						: " before");
+}
+
+static bool total_text(char buffer[AMOUNT_MAX], const struct overview *overview,
+		       enum overview_cause cause)
+{
+	if (overview->total_metrics[cause] == METRIC_COUNT)
+		return false;
+	amount_text(buffer, overview->total_metrics[cause], (double)overview->totals[cause]);
+	return true;
+}
+
+static void put_cpu(struct output *o)
+{
+	const struct overview *overview = o->overview;
+	struct line line = { 0 };
+	char cpus[40] = " busy", ran[AMOUNT_MAX], waited[AMOUNT_MAX];
+	bool any;
+
+	if (overview->host.cpus)
+		snprintf(cpus, sizeof(cpus), " of %llu CPU%s busy",
+			 (unsigned long long)overview->host.cpus, plural(overview->host.cpus));
+
+	line_add(&line, "CPU       ");
+	any = add_fact(o, &line, FACT_CPU_BUSY, FORM_SHARE, "", cpus);
+	if (!total_text(ran, overview, CAUSE_CPU) && !any)
+		return;
+	if (total_text(ran, overview, CAUSE_CPU))
+		line_add(&line, "%sthreads ran %s", any ? "; " : "", ran);
+	if (total_text(waited, overview, CAUSE_CPU_WAIT))
+		line_add(&line, ", waited %s for a CPU", waited);
+	put_line(o, &line);
+}
+
+static void put_pressure(struct output *o)
+{
+	struct line line = { 0 };
+	bool any;
+
+	line_add(&line, "pressure  ");
+	any = add_fact(o, &line, FACT_CPU_PRESSURE, FORM_SHARE, "CPU ", "");
+	any |= add_fact(o, &line, FACT_MEMORY_PRESSURE, FORM_SHARE, any ? ", memory " : "memory ",
+			"");
+	any |= add_fact(o, &line, FACT_IO_PRESSURE, FORM_SHARE, any ? ", I/O " : "I/O ", "");
+	if (any)
+		put_line(o, &line);
+}
+
+static void put_memory(struct output *o)
+{
+	const struct overview_host *host = &o->overview->host;
+	double now = host->after[FACT_AVAILABLE], then = host->before[FACT_AVAILABLE];
+	struct line line = { 0 };
+	char text[AMOUNT_MAX];
+
+	if (isnan(now))
+		return;
+	line_add(&line, "memory    %s", amount_bytes(text, now));
+	if (host->memory_bytes)
+		line_add(&line, " of %s", amount_bytes(text, (double)host->memory_bytes));
+	line_add(&line, " available");
+	if (!isnan(then) && now != then)
+		line_add(&line, " (%c%s)", now < then ? '-' : '+',
+			 amount_bytes(text, fabs(now - then)));
+	if (host->after[FACT_SWAPPED_IN] > 0 || host->before[FACT_SWAPPED_IN] > 0)
+		add_fact(o, &line, FACT_SWAPPED_IN, FORM_RATE, ", swapped in ", "");
+	if (host->after[FACT_SWAPPED_OUT] > 0 || host->before[FACT_SWAPPED_OUT] > 0)
+		add_fact(o, &line, FACT_SWAPPED_OUT, FORM_RATE, ", out ", "");
+	put_line(o, &line);
+}
+
+static void put_io(struct output *o)
+{
+	struct line line = { 0 };
+	bool any;
+
+	line_add(&line, "I/O       ");
+	any = add_fact(o, &line, FACT_DISK_READ, FORM_RATE, "read ", "");
+	any |= add_fact(o, &line, FACT_DISK_WRITTEN, FORM_RATE, any ? ", written " : "written ",
+			"");
+	add_fact(o, &line, FACT_DISK_BUSY, FORM_SHARE, ", disk ", " busy");
+	any |= add_fact(o, &line, FACT_NET_RECEIVED, FORM_RATE, any ? ", net in " : "net in ", "");
+	if (any)
+		put_line(o, &line);
+}
+
+/* --- groups --- */
+
+/* What a cause is called, after its amount. */
+static const char *const cause_words[CAUSE_COUNT] = {
+	[CAUSE_CPU] = "of CPU",
+	[CAUSE_CPU_WAIT] = "waiting for a CPU",
+	[CAUSE_STORAGE] = "waiting for storage",
+	[CAUSE_LOCK] = "waiting for locks",
+	[CAUSE_BLOCKED] = "blocked in the kernel",
+	[CAUSE_SWAP] = "waiting for swap",
+	[CAUSE_RECLAIM] = "reclaiming memory",
+	[CAUSE_COMPACT] = "compacting memory",
+	[CAUSE_MAJOR_FAULT] = "page faults from storage",
+	[CAUSE_FAULT] = "page faults",
+	[CAUSE_READ] = "read from storage",
+	[CAUSE_WRITE] = "written",
+	[CAUSE_WRITE_CALL] = "passed to write calls",
+	[CAUSE_SWITCH] = "waits",
+};
+
+#define REASONS_MOST 3
+
+static double in_window(const struct overview *overview, double rate)
+{
+	return overview->window_s > 0 ? rate * overview->window_s : rate;
+}
+
+/* The amount in the window, or per second. */
+static char *value_text(char buffer[AMOUNT_MAX], const struct overview *overview, enum metric_id id,
+			double rate)
+{
+	amount_text(buffer, id, in_window(overview, rate));
+	return overview->window_s > 0 ? buffer : strcat(buffer, "/s");
+}
+
+/* It used a CPU, hardly does any more, and is there: idle, or it stands still. */
+static bool stands_still(const struct overview_group *group)
+{
+	const struct overview_value *cpu = &group->values[CAUSE_CPU];
+
+	return group->presence == PRESENCE_BOTH && cpu->measured &&
+	       cpu->before > 0.01 * (double)NS_PER_S && cpu->after < cpu->before / 4;
+}
+
+static bool add_reason(const struct output *o, struct line *line,
+		       const struct overview_group *group, enum overview_cause cause)
+{
+	const struct overview_value *value = &group->values[cause];
+	const char *word = cause_words[cause];
+	char amount[AMOUNT_MAX], change[AMOUNT_MAX];
+
+	if (group->presence == PRESENCE_ENDED)
+		return line_add(line, "%s%s %s", line->length ? ", " : "",
+				strcat(amount_text(amount, value->metric, value->before), "/s"),
+				word);
+	value_text(amount, o->overview, value->metric, value->after);
+	if (group->presence == PRESENCE_NEW || !o->report->comparing)
+		return line_add(line, "%s%s %s", line->length ? ", " : "", amount, word);
+	if (value->after < value->before / 2)
+		return line_add(line, "%s%s %s (before: %s)", line->length ? ", " : "", amount,
+				word,
+				value_text(change, o->overview, value->metric, value->before));
+	return line_add(line, "%s%s %s (%s)", line->length ? ", " : "", amount, word,
+			change_text(change, value));
+}
+
+#define GROUP_COLUMNS 26
+
+static void add_label(struct line *line, const struct overview_group *group)
+{
+	static const char *const words[] = {
+		[PRESENCE_BOTH] = "", [PRESENCE_NEW] = " (new)", [PRESENCE_ENDED] = " (ended)"
+	};
+
+	line_add(line, "  ");
+	line_name(line, name_text(group->label), GROUP_COLUMNS - strlen(words[group->presence]));
+	line_add(line, "%s", words[group->presence]);
+}
+
+static void put_group(struct output *o, const struct overview_group *group, size_t column)
+{
+	struct line line = { 0 }, reasons = { 0 };
+	size_t width;
+
+	add_label(&line, group);
+	width = text_width(line.text);
+	line_add(&line, "%*s", (int)(column > width ? column - width : 0), "");
+	if (group->presence == PRESENCE_ENDED)
+		line_add(&line, "before: ");
+	for (size_t i = 0; i < REASONS_MOST && overview_is_reason(group, i); i++) {
+		size_t before = reasons.length;
+
+		if (!add_reason(o, &reasons, group, group->order[i]))
+			break;
+		if (text_width(line.text) + text_width(reasons.text) > OVERVIEW_COLUMNS) {
+			reasons.text[reasons.length = before] = '\0';
+			break;
+		}
+	}
+	line_add(&line, "%s", reasons.text);
+	if (stands_still(group))
+		line_add(&line, ": idle, or it waits");
+	put_line(o, &line);
+}
+
+/* No row of any section, and no group, is other than it was. */
+static bool is_all_same(const struct report *report)
+{
+	size_t count = report->only_before.count + report->only_after.count;
+
+	for (enum section i = 0; i < SECTION_COUNT; i++)
+		count += report->sections[i].telling;
+	return report->comparing && !count && report->shared;
+}
+
+/* A process that began and ended in between is in no capture. */
+static void put_unseen(struct output *o)
+{
+	struct line line = { 0 };
+	char time[AMOUNT_MAX];
+
+	line_add(&line,
+		 "  (in no capture)  %s of CPU: threads that ended in between, or interrupts",
+		 amount_time(time, o->overview->unseen_s));
+	put_line(o, &line);
+}
+
+/* Is that what matters most? */
+static bool unseen_leads(const struct overview *overview)
+{
+	return overview->unseen_s > 0 &&
+	       (!overview->groups.count ||
+		overview->unseen_s / overview->window_s > overview->groups.items[0].score);
+}
+
+static void put_groups(struct output *o)
+{
+	const struct overview *overview = o->overview;
+	size_t column = 0;
+	char time[AMOUNT_MAX];
+	struct line line = { 0 };
+
+	if (is_all_same(o->report)) {
+		line_add(&line, "Nothing changed.");
+	} else if (overview->why_not) {
+		line_add(&line, "No groups are ranked: %s.", overview->why_not);
+	} else if (!overview->groups.count) {
+		line_add(&line,
+			 o->report->comparing
+				 ? "No group of threads changed by as much as 1 ms per second."
+				 : "No group of threads took as much as 1 ms per second.");
+	} else if (!o->report->comparing) {
+		line_add(&line, "What took most time since boot:");
+	} else {
+		line_add(&line, "What changed most%s%s, by CPU time, waits, I/O and faults%s:",
+			 is_window(o) ? " in " : "",
+			 is_window(o) ? amount_time(time, overview->window_s) : "",
+			 is_window(o) ? " (% against the time before)" : "");
+	}
+	put_line(o, &line);
+	for (size_t i = 0; i < overview_shown(overview); i++) {
+		struct line label = { 0 };
+
+		add_label(&label, &overview->groups.items[i]);
+		if (text_width(label.text) + 2 > column)
+			column = text_width(label.text) + 2;
+	}
+	if (unseen_leads(overview))
+		put_unseen(o);
+	for (size_t i = 0; i < overview_shown(overview); i++)
+		put_group(o, &overview->groups.items[i], column);
+	if (overview->unseen_s > 0 && !unseen_leads(overview))
+		put_unseen(o);
+}
+
+static void put_own(struct output *o)
+{
+	const struct overview *overview = o->overview;
+	struct line line = { 0 };
+	char text[AMOUNT_MAX];
+
+	if (!overview->own)
+		return;
+	line_add(&line, "(ctprof itself, %s of CPU, is left out: --match ctprof shows it)",
+		 value_text(text, overview, METRIC_run_time_ns, overview->own_cpu));
+	put_line(o, &line);
+}
+
+/* --- the rest of the report --- */
+
+static bool has_line(const struct report *report, enum section section)
+{
+	return section != SECTION_PRIMARY && report_has_section(report, section) &&
+	       report->sections[section].telling;
+}
+
+/* A line for each further section, as many as `most`; the last then has all others. */
+static void put_sections(struct output *o, size_t most)
+{
+	const struct report *report = o->report;
+	const char *what = report->comparing ? " changed" : "";
+	size_t count = 0, done = 0;
+	struct line rest = { 0 };
+
+	for (enum section i = 0; i < SECTION_COUNT; i++)
+		count += has_line(report, i);
+	if (count && count < most) {
+		put_line(o, &(struct line){ 0 });
+		most--;
+	}
+	for (enum section i = 0; i < SECTION_COUNT; i++) {
+		size_t rows = report->sections[i].telling;
+		const char *name = section_infos[i].name;
+		struct line line = { 0 };
+
+		if (!has_line(report, i))
+			continue;
+		if (count > most && done + 1 >= most) {
+			line_add(&rest, rest.length ? ",%s" : "more rows: --sections %s", name);
+			continue;
+		}
+		line_add(&line, "%s: %zu row%s%s: --sections %s", name, rows, plural(rows), what,
+			 name);
+		put_line(o, &line);
+		done++;
+	}
+	if (rest.length)
+		put_line(o, &rest);
+}
+
+/* --- what to do next --- */
+
+/* The question that a group's first cause leaves open, and the command that answers it. */
+static void add_command(struct line *line, const struct overview_group *group)
+{
+	switch (stands_still(group) ? CAUSE_SWITCH : group->order[0]) {
+	case CAUSE_CPU:
+	case CAUSE_FAULT:
+		line_add(line, "where does it run? ctprof profile -p %u -d 5s", group->pid);
+		return;
+	case CAUSE_CPU_WAIT:
+		line_add(line,
+			 "what runs instead? ctprof offcpu -p %u -d 5s --state runnable "
+			 "--preempted-by",
+			 group->pid);
+		return;
+	default:
+		break;
+	}
+	line_add(line, "where does it wait? ctprof offcpu -p %u -d 5s", group->pid);
+}
+
+static const struct overview_group *next_group(const struct overview *overview)
+{
+	for (size_t i = 0; i < overview_shown(overview); i++)
+		if (overview->groups.items[i].pid)
+			return &overview->groups.items[i];
+	return NULL;
+}
+
+/* A group that stands still, if the last line is of another. */
+static const struct overview_group *still_group(const struct overview *overview)
+{
+	const struct overview_group *next = next_group(overview);
+
+	for (size_t i = 0; i < overview_shown(overview); i++) {
+		const struct overview_group *group = &overview->groups.items[i];
+
+		if (group != next && group->pid && stands_still(group))
+			return group;
+	}
+	return NULL;
+}
+
+#define NEXT_COLUMNS 18
+
+static void put_next(struct output *o, const struct overview_group *group)
+{
+	struct line line = { 0 };
+
+	if (!group)
+		return;
+	line_name(&line, name_text(group->label), NEXT_COLUMNS);
+	line_add(&line, ": ");
+	add_command(&line, group);
+	put_line(o, &line);
+}
+
+void overview_print(FILE *out, const struct report *report)
+{
+	struct output o = { .out = out, .report = report, .overview = report->overview };
+	const struct overview_group *next, *still;
+	size_t used;
+	bool leads;
+
+	if (!report->overview || wording_nothing(report))
+		return;
+	next = next_group(o.overview);
+	still = still_group(o.overview);
+	leads = unseen_leads(o.overview);
+	put_heading(&o);
+	if (!is_all_same(report)) {
+		put_cpu(&o);
+		put_pressure(&o);
+		put_memory(&o);
+		put_io(&o);
+		put_line(&o, &(struct line){ 0 });
+	}
+	put_groups(&o);
+	put_own(&o);
+	used = o.lines + (next != NULL) + (still != NULL) + leads;
+	put_sections(&o, used < OVERVIEW_LINES ? OVERVIEW_LINES - used : 1);
+	put_next(&o, still);
+	put_next(&o, next);
+	if (leads)
+		put_line(&o, &(struct line){
+				     .text = "which programs come and go? ctprof profile -d 5s" });
+	fputc('\n', out);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The overview of a report (compare/overview.h), before its tables: at most OVERVIEW_LINES lines of
+ * OVERVIEW_COLUMNS columns, and the same as a member of JSON.
+ */
+#ifndef REPORT_OVERVIEW_REPORT_H
+#define REPORT_OVERVIEW_REPORT_H
+
+#include <stdio.h>
+
+#include "base/json_writer.h"
+#include "compare/overview.h"
+
+#define OVERVIEW_LINES   24
+#define OVERVIEW_COLUMNS 100
+
+/* Nothing for a report that has none. */
+void overview_print(FILE *out, const struct report *report);
+
+/* The key "overview" and its object; nothing for a report that has none. */
+void overview_write(struct json_writer *w, const struct report *report);
+
+#endif
