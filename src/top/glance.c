@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "top/glance.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/guard.h"
+#include "base/units.h"
+#include "os/process_user.h"
+
+static void release_glance(void *context)
+{
+	struct glance *glance = context;
+
+	if (glance->fd >= 0)
+		close(glance->fd);
+	array_deinit(&glance->tids);
+	free(glance);
+}
+
+/* A guard that is never freed; NULL without memory. */
+static struct guard *glance_guard(void)
+{
+	static struct guard *guard;
+
+	if (!guard)
+		guard = guard_create(&(struct guard_options){
+			.subject_of = process_user_subject,
+			.patience_ns = NS_PER_S / 5,
+			.part = 5,
+			.advance_ns = NS_PER_S,
+			.kind = THREAD_PARSER,
+		});
+	return guard;
+}
+
+bool glance_run(void (*work)(void *), const struct wait_host *host, uint32_t tid,
+		struct wait_chain *chain)
+{
+	struct guard *guard = glance_guard();
+	struct glance *glance = guard ? malloc(sizeof(*glance)) : NULL;
+	bool found;
+
+	if (!glance)
+		return false;
+	/* The bytes need no zeros. */
+	memset(glance, 0, offsetof(struct glance, chain));
+	glance->chain = *chain;
+	glance->host = host;
+	glance->tid = tid;
+	glance->fd = -1;
+	if (!guard_run(guard, work, glance, release_glance))
+		return false;
+	found = glance->found;
+	if (found)
+		*chain = glance->chain;
+	release_glance(glance);
+	return found;
+}
+
+struct text glance_file(struct glance *glance, const char *format, ...)
+{
+	struct text none = { glance->bytes, 0 };
+	size_t length = 0;
+	char path[96];
+	va_list values;
+	ssize_t got;
+
+	va_start(values, format);
+	vsnprintf(path, sizeof(path), format, values);
+	va_end(values);
+	if (!guard_enter())
+		return none;
+	glance->fd = openat(glance->host->proc, path, O_RDONLY | O_CLOEXEC);
+	guard_leave();
+	while (glance->fd >= 0 && length < GLANCE_BYTES) {
+		if (!guard_enter())
+			break;
+		got = read(glance->fd, glance->bytes + length, GLANCE_BYTES - length);
+		guard_leave();
+		if (got <= 0)
+			break;
+		length += (size_t)got;
+	}
+	if (glance->fd >= 0)
+		close(glance->fd);
+	glance->fd = -1;
+	return (struct text){ glance->bytes, length };
+}
+
+bool glance_link(struct glance *glance, const char *path, char *ret, size_t room)
+{
+	ssize_t got;
+
+	if (!guard_enter())
+		return false;
+	got = readlinkat(glance->host->proc, path, glance->bytes, room - 1);
+	guard_leave();
+	if (got <= 0)
+		return false;
+	memcpy(ret, glance->bytes, (size_t)got);
+	ret[got] = '\0';
+	return true;
+}

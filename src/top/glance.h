@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reads of a thread's files and memory for wait_chain.h: each with a limit of time and of bytes.
+ * They run in a guarded, confined thread (base/guard.h), so everything is in the job.
+ */
+#ifndef TOP_GLANCE_H
+#define TOP_GLANCE_H
+
+#include "os/tasks.h"
+#include "top/wait_chain.h"
+
+/* The bytes of one file that are read: lists of mappings and locks may be long. */
+#define GLANCE_BYTES ((size_t)1 << 20)
+
+struct glance {
+	const struct wait_host *host;
+	int fd; /* that is being read; -1: none */
+	struct tids tids;
+	uint32_t tid; /* where the chain begins */
+	bool found;
+	struct wait_chain chain;
+	char bytes[GLANCE_BYTES]; /* of the file that was read last */
+};
+
+/* Run `work` with a job; false: it was given up, and `ret` is untouched. */
+bool glance_run(void (*work)(void *glance), const struct wait_host *host, uint32_t tid,
+		struct wait_chain *chain);
+
+/* The file below /proc, up to GLANCE_BYTES; "" where it cannot be read. Good until the next. */
+struct text glance_file(struct glance *glance, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* The target of a link below /proc, cut to the room, and with a NUL. False: there is none. */
+bool glance_link(struct glance *glance, const char *path, char *ret, size_t room);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Looks for what a row waits for, until it is seen in the state that leads its window, and says it.
+ */
+#ifndef TOP_WAIT_ANSWER_H
+#define TOP_WAIT_ANSWER_H
+
+#include "base/error.h"
+#include "top/wait_sentence.h"
+
+struct wait_answer {
+	char *sentence; /* one line, safe to print; owned */
+	enum state lead;
+	bool has_chain;
+	struct wait_chain chain;
+	uint32_t threads, alike; /* as in struct wait_sentence */
+};
+
+/*
+ * The answer for a line of the window. `members`: the lines of a group's threads; none for a
+ * thread. `host` is NULL where there is nothing to look at, as in a recording; `remark` as in
+ * struct wait_sentence.
+ */
+struct error *wait_answer_find(const struct wait_host *host, const struct state_line *line,
+			       const struct state_line *members, size_t count, unsigned measured,
+			       const char *remark, struct wait_answer *ret) MUST_CHECK;
+void wait_answer_deinit(struct wait_answer *answer);
+
+#endif

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "top/wait_chain.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/guard.h"
+#include "os/file_locks.h"
+#include "os/maps.h"
+#include "os/pairs.h"
+#include "process/process_memory.h"
+#include "state/wait.h"
+#include "top/glance.h"
+
+/* Threads of a process in another PID namespace whose numbers there are compared. */
+#define TRANSLATED_MOST 1024
+
+const struct wait_host *wait_host(void)
+{
+	static struct wait_host host = { -1, process_memory_read };
+
+	if (host.proc < 0)
+		host.proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return host.proc >= 0 && tasks_are_ours(host.proc) ? &host : NULL;
+}
+
+/* --- who it is --- */
+
+static void copy_safe(char *ret, size_t room, struct text text)
+{
+	const size_t length = text.length < room - 1 ? text.length : room - 1;
+
+	memcpy(ret, text.bytes, length);
+	ret[length] = '\0';
+	text_make_safe(ret);
+}
+
+struct identity {
+	char letter;
+	bool has_memory;
+	uint32_t inner; /* its number in its own PID namespace */
+};
+
+/* Read the status of a thread: names, numbers, switches. False: it is gone. */
+static bool read_identity(struct glance *glance, uint32_t tid, struct wait_link *link,
+			  struct identity *ret)
+{
+	struct text rest, key, value, word;
+	uint64_t switches;
+
+	*link = (struct wait_link){ .tid = tid, .call = { .number = -1 } };
+	*ret = (struct identity){ .inner = tid };
+	rest = glance_file(glance, "%" PRIu32 "/status", tid);
+	while (pairs_next(&rest, ':', &key, &value)) {
+		if (text_equal(key, TEXT("Name")))
+			copy_safe(link->name, sizeof(link->name), value);
+		else if (text_equal(key, TEXT("State")) && value.length)
+			ret->letter = value.bytes[0];
+		else if (text_equal(key, TEXT("Tgid")))
+			text_u32(value, &link->tgid);
+		else if (text_equal(key, TEXT("VmSize")))
+			ret->has_memory = true;
+		else if (text_ends(key, TEXT("voluntary_ctxt_switches")) &&
+			 text_u64(value, &switches))
+			link->switches += switches;
+		else if (text_equal(key, TEXT("NSpid")))
+			for (unsigned i = 0; text_word(&value, &word); i++) {
+				text_u32(word, &ret->inner);
+				link->is_namespaced = i > 0;
+			}
+	}
+	return link->tgid && ret->letter;
+}
+
+/* --- threads by the numbers that programs have --- */
+
+/* Does another process map the same part of memory that a thread has at this address? */
+static bool find_mapping(struct glance *glance, uint32_t tid, const struct mapping *same,
+			 uint64_t address, struct mapping *ret)
+{
+	struct text rest = glance_file(glance, "%" PRIu32 "/maps", tid);
+
+	while (maps_next(&rest, ret)) {
+		if (!ret->inode)
+			continue;
+		if (same ? ret->inode == same->inode && ret->major == same->major &&
+				    ret->minor == same->minor
+			 : address >= ret->start && address < ret->end)
+			return true;
+	}
+	return false;
+}
+
+static bool is_in_process(struct glance *glance, uint32_t tgid, uint32_t tid)
+{
+	return glance_file(glance, "%" PRIu32 "/task/%" PRIu32 "/comm", tgid, tid).length;
+}
+
+/* The thread of a process that has this number in its own namespace. */
+static uint32_t translate(struct glance *glance, uint32_t tgid, uint32_t inner)
+{
+	char path[48];
+	int failed;
+
+	snprintf(path, sizeof(path), "%" PRIu32 "/task", tgid);
+	glance->fd = openat(glance->host->proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	failed = glance->fd < 0 ? -1 : tasks_list(glance->fd, &glance->tids);
+	if (glance->fd >= 0)
+		close(glance->fd);
+	glance->fd = -1;
+	for (size_t i = 0; !failed && i < glance->tids.count && i < TRANSLATED_MOST; i++) {
+		struct wait_link link;
+		struct identity identity;
+
+		if (read_identity(glance, glance->tids.items[i], &link, &identity) &&
+		    link.tgid == tgid && identity.inner == inner)
+			return link.tid;
+	}
+	return 0;
+}
+
+/* The thread of this number according to the memory of a process: of that process, or, of a lock in
+ * shared memory, of one that shares it. 0: there is none, so it is no thread's number. */
+static uint32_t find_owner(struct glance *glance, const struct wait_link *link, uint32_t number)
+{
+	struct mapping ours, theirs;
+
+	if (!number)
+		return 0;
+	if (link->is_namespaced)
+		return translate(glance, link->tgid, number);
+	if (is_in_process(glance, link->tgid, number))
+		return number;
+	if (link->lock.is_private || link->lock.kind == LOCK_JOIN ||
+	    !find_mapping(glance, link->tid, NULL, link->lock.address, &ours))
+		return 0;
+	ours.path = (struct text){ 0 };
+	return find_mapping(glance, number, &ours, 0, &theirs) ? number : 0;
+}
+
+/* --- what it waits at --- */
+
+/* How the call names a file. */
+enum file_argument { NO_FILE, FIRST_FILE, POLLED_FILE, FIRST_PATH, SECOND_PATH };
+
+static enum file_argument file_argument_of(const struct task_call *call)
+{
+	const int number = call->number;
+
+	switch (number) {
+	case SYS_sync:
+	case SYS_msync:
+		return NO_FILE;
+	case SYS_ioctl:
+	case SYS_getdents64:
+	case SYS_ftruncate:
+	case SYS_fallocate:
+	case SYS_accept:
+	case SYS_accept4:
+	case SYS_epoll_pwait:
+	case SYS_epoll_pwait2:
+		return FIRST_FILE;
+	case SYS_openat:
+	case SYS_openat2:
+		return SECOND_PATH;
+#ifdef SYS_epoll_wait
+	case SYS_epoll_wait:
+		return FIRST_FILE;
+	case SYS_open:
+	case SYS_creat:
+		return FIRST_PATH;
+#endif
+	}
+	switch (number < WAIT_SYSCALLS ? wait_kinds[number] : WAIT_OTHER) {
+	case WAIT_NETWORK:
+	case WAIT_FILE:
+	case WAIT_DISK:
+	case WAIT_LOCK:
+	case WAIT_FCNTL:
+		return FIRST_FILE;
+	case WAIT_POLL:
+		return call->arguments[1] == 1 ? POLLED_FILE : NO_FILE;
+	default:
+		return NO_FILE;
+	}
+}
+
+#define PAGE_LEAST 4096
+
+/* A path in memory, up to the end of its page: a read is all or nothing. */
+static void read_path(struct glance *glance, struct wait_link *link, uint64_t address)
+{
+	char path[WAIT_OBJECT_MAX - 8];
+	size_t room = PAGE_LEAST - address % PAGE_LEAST, got;
+
+	if (room > sizeof(path))
+		room = sizeof(path);
+	got = glance->host->read_memory(link->tid, address, path, room);
+	copy_safe(link->object, sizeof(link->object), (struct text){ path, strnlen(path, got) });
+}
+
+/* "socket:[123]" or "pipe:[123]" */
+static bool parse_numbered(const char *target, const char *kind, uint64_t *ret)
+{
+	struct text text = text_of(target);
+	const struct text prefix = text_of(kind);
+
+	if (!text_starts(text, prefix) || !text_ends(text, TEXT("]")))
+		return false;
+	return text_u64(
+		(struct text){ text.bytes + prefix.length, text.length - prefix.length - 1 }, ret);
+}
+
+static void name_descriptor(struct glance *glance, struct wait_link *link, uint64_t number)
+{
+	char path[64], target[WAIT_OBJECT_MAX];
+	static const char anonymous[] = "anon_inode:";
+
+	snprintf(path, sizeof(path), "%" PRIu32 "/fd/%" PRIu32, link->tid, (uint32_t)number);
+	if (!glance_link(glance, path, target, sizeof(target)))
+		return;
+	if (parse_numbered(target, "socket:[", &link->inode))
+		snprintf(link->object, sizeof(link->object), "a socket");
+	else if (parse_numbered(target, "pipe:[", &link->inode))
+		snprintf(link->object, sizeof(link->object), "a pipe");
+	else if (text_starts(text_of(target), TEXT("anon_inode:")))
+		copy_safe(link->object, sizeof(link->object),
+			  text_of(target + sizeof(anonymous) - 1));
+	else
+		copy_safe(link->object, sizeof(link->object), text_of(target));
+}
+
+static void name_object(struct glance *glance, struct wait_link *link)
+{
+	const uint64_t *arguments = link->call.arguments;
+	int32_t polled;
+
+	switch (file_argument_of(&link->call)) {
+	case NO_FILE:
+		return;
+	case FIRST_FILE:
+		name_descriptor(glance, link, arguments[0]);
+		return;
+	case POLLED_FILE:
+		/* struct pollfd begins with the descriptor. */
+		if (glance->host->read_memory(link->tid, arguments[0], &polled, sizeof(polled)) ==
+		    sizeof(polled))
+			name_descriptor(glance, link, (uint32_t)polled);
+		return;
+	case FIRST_PATH:
+		read_path(glance, link, arguments[0]);
+		return;
+	case SECOND_PATH:
+		read_path(glance, link, arguments[1]);
+		return;
+	}
+}
+
+/* --- whom it waits for --- */
+
+static uint32_t lock_owner(struct glance *glance, struct wait_link *link)
+{
+	char bytes[LOCK_WAIT_BYTES];
+	const size_t got =
+		glance->host->read_memory(link->tid, link->lock.address, bytes, sizeof(bytes));
+
+	return find_owner(glance, link, lock_wait_owner(&link->lock, bytes, got));
+}
+
+/* The child that it waits for by number, or the only one that it has. */
+static uint32_t awaited_child(struct glance *glance, const struct wait_link *link)
+{
+	const uint64_t *arguments = link->call.arguments;
+	const uint32_t number = link->call.number == SYS_wait4 ? (uint32_t)arguments[0]
+				: (uint32_t)arguments[0] == 1  ? (uint32_t)arguments[1] /* P_PID */
+							       : 0;
+	struct text rest, word;
+	uint32_t child = 0, only = 0;
+	unsigned count = 0;
+
+	rest = glance_file(glance, "%" PRIu32 "/task/%" PRIu32 "/children", link->tgid, link->tid);
+	while (text_word(&rest, &word)) {
+		if (!text_u32(word, &child))
+			continue;
+		if (child == number && !link->is_namespaced)
+			return child;
+		only = child;
+		count++;
+	}
+	return count == 1 ? only : 0;
+}
+
+static bool is_file_lock(const struct task_call *call)
+{
+	const int kind = call->number < WAIT_SYSCALLS ? wait_kinds[call->number] : WAIT_OTHER;
+
+	/* F_SETLKW and F_OFD_SETLKW (include/uapi/linux/fcntl.h) */
+	return kind == WAIT_LOCK || (kind == WAIT_FCNTL && ((uint32_t)call->arguments[1] == 7 ||
+							    (uint32_t)call->arguments[1] == 38));
+}
+
+/* What a blocked thread waits for, by its system call. Returns the thread that it waits for; 0: it
+ * is none, or not known. */
+static uint32_t decide_call(struct glance *glance, struct wait_link *link)
+{
+	if (lock_wait_of(link->call.number, link->call.arguments, &link->lock)) {
+		const uint32_t owner = lock_owner(glance, link);
+
+		/* A number that is no thread's is that of something else. */
+		link->kind = link->lock.kind != LOCK_JOIN ? LINK_LOCK
+			     : owner                      ? LINK_JOIN
+							  : LINK_CALL;
+		return owner;
+	}
+	if (link->call.number == SYS_wait4 || link->call.number == SYS_waitid) {
+		link->kind = LINK_CHILD;
+		return awaited_child(glance, link);
+	}
+	link->kind = LINK_CALL;
+	name_object(glance, link);
+	if (!is_file_lock(&link->call))
+		return 0;
+	link->kind = LINK_FILE_LOCK;
+	return file_locks_holder(glance_file(glance, "locks"), link->tgid);
+}
+
+/* Read a thread. *ret_next is the one that it waits for, or 0. False: it is gone. */
+static bool read_link_of(struct glance *glance, uint32_t tid, struct wait_link *link,
+			 uint32_t *ret_next)
+{
+	struct identity identity;
+
+	guard_about(tid);
+	*ret_next = 0;
+	if (!read_identity(glance, tid, link, &identity))
+		return false;
+	if (identity.letter == 'Z' || identity.letter == 'X') {
+		link->kind = LINK_ENDED;
+		return true;
+	}
+	if (identity.letter == 'T' || identity.letter == 't') {
+		link->kind = LINK_STOPPED;
+		return true;
+	}
+	copy_safe(link->wchan, sizeof(link->wchan), glance_file(glance, "%" PRIu32 "/wchan", tid));
+	if (strcmp(link->wchan, "0") == 0)
+		link->wchan[0] = '\0';
+	link->call = task_call_parse(glance_file(glance, "%" PRIu32 "/syscall", tid));
+	if (identity.letter == 'R' || link->call.kind == TASK_CALL_RUNNING)
+		link->kind = LINK_RUNS;
+	else if (!identity.has_memory || link->call.kind == TASK_CALL_OUTSIDE)
+		link->kind = LINK_OUTSIDE;
+	else if (link->call.kind == TASK_CALL_IN)
+		*ret_next = decide_call(glance, link);
+	return true;
+}
+
+/* --- the chain --- */
+
+static size_t find_link(const struct wait_chain *chain, uint32_t tid)
+{
+	size_t i = 0;
+
+	while (i < chain->count && chain->links[i].tid != tid)
+		i++;
+	return i;
+}
+
+/* Is the whole circle as it was? Its links were read one after the other, so a circle of
+ * threads that ran meanwhile is none. */
+static bool is_standing(struct glance *glance, size_t from)
+{
+	struct wait_link again;
+	const struct wait_chain *chain = &glance->chain;
+	uint32_t next;
+
+	for (size_t i = from; i < chain->count; i++) {
+		const struct wait_link *link = &chain->links[i];
+		const uint32_t expected = chain->links[i + 1 < chain->count ? i + 1 : from].tid;
+
+		if (!read_link_of(glance, link->tid, &again, &next) || next != expected ||
+		    again.switches != link->switches || again.call.stack != link->call.stack)
+			return false;
+	}
+	return true;
+}
+
+static void follow(void *context)
+{
+	struct glance *glance = context;
+	struct wait_chain *chain = &glance->chain;
+	uint32_t tid = glance->tid, next;
+
+	*chain = (struct wait_chain){ 0 };
+	while (tid && chain->count < WAIT_CHAIN_MOST) {
+		const size_t known = find_link(chain, tid);
+
+		if (known < chain->count) {
+			chain->cycle = is_standing(glance, known) ? known : chain->count;
+			glance->found = true;
+			return;
+		}
+		if (!read_link_of(glance, tid, &chain->links[chain->count], &next))
+			break;
+		chain->count++;
+		tid = next;
+	}
+	chain->is_cut = tid && chain->count == WAIT_CHAIN_MOST;
+	chain->cycle = chain->count;
+	glance->found = chain->count;
+}
+
+bool wait_chain_follow(const struct wait_host *host, uint32_t tid, struct wait_chain *ret)
+{
+	*ret = (struct wait_chain){ 0 };
+	return glance_run(follow, host, tid, ret);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Says in one sentence what a row of `ctprof top` does with its time, and what it waits for:
+ *
+ *	58 % waiting for lock 0x55d0 held by logger (5026), which is in fsync of /var/log/x;
+ *	also 20 % running
+ *
+ * The percentages are of the window. The chain behind them is a glance at the end of the window
+ * (wait_chain.h), so it is only told where its first link is in the state that leads.
+ */
+#ifndef TOP_WAIT_SENTENCE_H
+#define TOP_WAIT_SENTENCE_H
+
+#include <stdio.h>
+
+#include "state/view.h"
+#include "top/wait_chain.h"
+
+/* The main state to explain: the largest, without time that is idle by choice (waits for work, and
+ * sleeps for a time), unless there is nothing else worth a word; STATE_COUNT if nothing is
+ * measured. */
+enum state wait_sentence_lead(const struct state_line *line, unsigned measured);
+
+/* Is the first link of the chain in this main state? */
+bool wait_sentence_fits(enum state lead, const struct wait_chain *chain);
+
+struct wait_sentence {
+	const struct state_line *line;
+	unsigned measured;
+	enum state lead;
+	const struct wait_chain *chain; /* NULL: none is told */
+	/* Of a group: its threads, and how many wait as the chain says; 0 for a thread. */
+	uint32_t threads, alike;
+	bool has_ended;
+	const char *remark; /* further text for the end, or NULL */
+};
+
+/* Without a newline. */
+void wait_sentence_print(FILE *out, const struct wait_sentence *sentence);
+
+/* "in fsync of /x": what a link does, as words that follow "which is". The next link is the one
+ * that it waits for; or NULL. */
+void wait_link_print(FILE *out, const struct wait_link *link, const struct wait_link *next);
+
+#endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "top/wait_chain.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "base/cleanup.h"
+#include "top/wait_sentence.h"
+#include "unit/unit.h"
+
+/* A /proc of one's own, and memory that is the same in all processes. */
+static struct scratch proc;
+static uint32_t memory[1024];
+static size_t memory_reads, memory_bytes;
+
+static size_t read_memory(uint32_t tid, uint64_t address, void *into, size_t size)
+{
+	(void)tid;
+	memory_reads++;
+	memory_bytes += size;
+	if (address >= sizeof(memory) || size > sizeof(memory) - address)
+		return 0;
+	memcpy(into, (const char *)memory + address, size);
+	return size;
+}
+
+static struct wait_host host(void)
+{
+	return (struct wait_host){ proc.dir, read_memory };
+}
+
+static int set_proc(void **state)
+{
+	(void)state;
+	scratch_init(&proc);
+	memset(memory, 0, sizeof(memory));
+	memory_reads = memory_bytes = 0;
+	return 0;
+}
+
+static int clear_proc(void **state)
+{
+	(void)state;
+	scratch_deinit(&proc);
+	return 0;
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, set_proc, clear_proc)
+
+__attribute__((format(printf, 2, 3))) static void put(const char *path, const char *format, ...)
+{
+	_cleanup_free_ char *bytes = NULL;
+	va_list values;
+
+	va_start(values, format);
+	bytes = text_print_v(format, values);
+	va_end(values);
+	assert_non_null(bytes);
+	scratch_write(&proc, path, text_of(bytes));
+}
+
+/* A thread in a call with three arguments; of process 100. */
+static void put_thread(uint32_t tid, const char *name, char letter, const char *call)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%u", tid);
+	mkdirat(proc.dir, path, 0755);
+	snprintf(path, sizeof(path), "%u/status", tid);
+	put(path,
+	    "Name:\t%s\nState:\t%c (x)\nTgid:\t100\nNSpid:\t%u\nVmSize:\t1 kB\n"
+	    "voluntary_ctxt_switches:\t1\nnonvoluntary_ctxt_switches:\t2\n",
+	    name, letter, tid);
+	snprintf(path, sizeof(path), "%u/syscall", tid);
+	put(path, "%s", call);
+	mkdirat(proc.dir, "100", 0755);
+	mkdirat(proc.dir, "100/task", 0755);
+	snprintf(path, sizeof(path), "100/task/%u", tid);
+	mkdirat(proc.dir, path, 0755);
+	snprintf(path, sizeof(path), "100/task/%u/comm", tid);
+	put(path, "%s\n", name);
+}
+
+/* One that waits for a mutex at an address. */
+static void put_locked(uint32_t tid, const char *name, uint32_t address)
+{
+	char call[128];
+
+	snprintf(call, sizeof(call), "%d 0x%x 0x80 0x2 0x0 0x0 0x0 0x7ff0 0x55\n", SYS_futex,
+		 address);
+	put_thread(tid, name, 'S', call);
+}
+
+static void put_mutex(uint32_t address, uint32_t owner)
+{
+	memory[address / 4] = 2;
+	memory[address / 4 + 2] = owner;
+}
+
+/* The sentence of a row that was in one state all the time. */
+static void expect_sentence(uint32_t tid, enum state state, const char *expected)
+{
+	const struct wait_host here = host();
+	struct state_thread thread = { .tid = tid };
+	struct state_line line = { .thread = &thread, .window_ns = 100, .whole_ns = 100 };
+	struct wait_sentence sentence = { .line = &line, .measured = UINT32_MAX };
+	struct wait_chain chain;
+	char *text;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	line.times.ns[state] = 100;
+	assert_true(wait_chain_follow(&here, tid, &chain));
+	sentence.lead = wait_sentence_lead(&line, sentence.measured);
+	assert_true(wait_sentence_fits(sentence.lead, &chain));
+	sentence.chain = &chain;
+	wait_sentence_print(out, &sentence);
+	fclose(out);
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+TEST(a_lock_and_what_its_holder_does)
+{
+	char call[128];
+
+	put_locked(101, "worker", 0x100);
+	put_mutex(0x100, 102);
+	snprintf(call, sizeof(call), "%d 0x7 0x0 0x0 0x0 0x0 0x0 0x7ff0 0x55\n", SYS_fsync);
+	put_thread(102, "logger", 'D', call);
+	assert_int_equal(mkdirat(proc.dir, "102/fd", 0755), 0);
+	assert_int_equal(symlinkat("/var/log/x", proc.dir, "102/fd/7"), 0);
+	expect_sentence(101, STATE_LOCK_FUTEX,
+			"100 % waiting for lock 0x100 held by logger (102), which is in fsync of "
+			"/var/log/x");
+	assert_int_equal(memory_reads, 1);
+	assert_int_equal(memory_bytes, LOCK_WAIT_BYTES);
+}
+
+TEST(holders_that_run_stop_and_end)
+{
+	put_locked(101, "worker", 0x100);
+	put_mutex(0x100, 102);
+	put_thread(102, "h", 'R', "running\n");
+	expect_sentence(101, STATE_LOCK_FUTEX,
+			"100 % waiting for lock 0x100 held by h (102), which is running or waiting "
+			"for a CPU");
+	put_thread(102, "h", 'T', "");
+	expect_sentence(101, STATE_LOCK_FUTEX,
+			"100 % waiting for lock 0x100 held by h (102), which is stopped by a "
+			"signal or a debugger");
+	put_thread(102, "h", 'Z', "");
+	expect_sentence(101, STATE_LOCK_FUTEX,
+			"100 % waiting for lock 0x100 held by h (102), which is dead, and not "
+			"reaped by its parent");
+	put_thread(102, "h", 'S', "");
+	expect_sentence(101, STATE_LOCK_FUTEX,
+			"100 % waiting for lock 0x100 held by h (102), which is in a system call "
+			"that may not be read (needs CAP_SYS_PTRACE)");
+}
+
+TEST(circles)
+{
+	put_locked(101, "a", 0x100);
+	put_locked(102, "b", 0x200);
+	put_locked(103, "c", 0x300);
+	put_mutex(0x100, 102);
+	put_mutex(0x200, 103);
+	put_mutex(0x300, 102);
+	expect_sentence(101, STATE_LOCK_FUTEX,
+			"100 % waiting for lock 0x100 held by b (102), which is waiting for lock "
+			"0x200 held by c (103), which is waiting for lock 0x300 held by b (102); "
+			"deadlock: b (102) -> c (103) -> b (102)");
+	put_mutex(0x100, 101);
+	expect_sentence(
+		101, STATE_LOCK_FUTEX,
+		"100 % waiting for lock 0x100 held by a (101); deadlock: a (101) -> a (101)");
+}
+
+/* A chain that goes on is cut. */
+TEST(long_chains)
+{
+	const struct wait_host here = host();
+	struct wait_chain chain;
+
+	for (uint32_t i = 0; i < 2 * WAIT_CHAIN_MOST; i++) {
+		put_locked(101 + i, "x", 0x40 + i * 0x20);
+		put_mutex(0x40 + i * 0x20, 102 + i);
+	}
+	assert_true(wait_chain_follow(&here, 101, &chain));
+	assert_int_equal(chain.count, WAIT_CHAIN_MOST);
+	assert_int_equal(chain.cycle, chain.count);
+	assert_true(chain.is_cut);
+}
+
+/* Numbers in memory that are no threads of the process name nobody. */
+TEST(owners_that_are_no_threads)
+{
+	static const uint32_t wrong[] = { 0, 1, 99, 4194304, 0x7fffffff, UINT32_MAX };
+
+	put_locked(101, "worker", 0x100);
+	for (size_t i = 0; i < array_length(wrong); i++) {
+		put_mutex(0x100, wrong[i]);
+		expect_sentence(101, STATE_LOCK_FUTEX,
+				"100 % waiting for lock 0x100, whose holder is not recorded in it");
+	}
+	/* Nothing is mapped there. */
+	put_locked(101, "worker", 0x10000);
+	expect_sentence(101, STATE_LOCK_FUTEX,
+			"100 % waiting for lock 0x10000, whose holder is not recorded in it");
+}
+
+/* Numbers in another PID namespace: the thread that has it there. */
+TEST(numbers_of_containers)
+{
+	put_locked(101, "worker", 0x100);
+	put_mutex(0x100, 7);
+	put("101/status", "Name:\tworker\nState:\tS\nTgid:\t100\nNSpid:\t101\t6\nVmSize:\t1 kB\n");
+	put_thread(102, "inside", 'R', "running\n");
+	put("102/status", "Name:\tinside\nState:\tR\nTgid:\t100\nNSpid:\t102\t7\nVmSize:\t1 kB\n");
+	expect_sentence(101, STATE_LOCK_FUTEX,
+			"100 % waiting for lock 0x100 held by inside (102), which is running or "
+			"waiting for a CPU");
+}
+
+/* Names are strangers'. */
+TEST(names_are_made_safe)
+{
+	const struct wait_host here = host();
+	struct wait_chain chain;
+
+	put_thread(101, "a\x1b[2J", 'S', "0 0x3 0x0 0x0 0x0 0x0 0x0 0x7ff0 0x55\n");
+	assert_int_equal(mkdirat(proc.dir, "101/fd", 0755), 0);
+	assert_int_equal(symlinkat("/x\x1b]0;y\n", proc.dir, "101/fd/3"), 0);
+	assert_true(wait_chain_follow(&here, 101, &chain));
+	assert_string_equal(chain.links[0].name, "a?[2J");
+	assert_null(strpbrk(chain.links[0].object, "\x1b\n"));
+}
+
+/* Files and memory of any content give a chain or none, within bounds. */
+TEST(anything)
+{
+	const struct wait_host here = host();
+	uint64_t seed = 17;
+
+	for (int round = 0; round < 300; round++) {
+		struct wait_chain chain;
+		char line[200], bytes[256];
+		size_t length = next_random(&seed) % sizeof(bytes);
+
+		put_thread(102, "x", "RSDTZ"[next_random(&seed) % 5], "running\n");
+		snprintf(line, sizeof(line), "%d 0x%x 0x%x 0x%x 0x0 0x0 0x0 0x1 0x2\n",
+			 (int)(next_random(&seed) % 500), (unsigned)(next_random(&seed) % 5000),
+			 (unsigned)(next_random(&seed) % 300), (unsigned)(next_random(&seed) % 8));
+		put_thread(101, "y", 'S', line);
+		for (size_t i = 0; i < length; i++)
+			bytes[i] = (char)next_random(&seed);
+		if (next_random(&seed) % 4 == 0)
+			scratch_write(&proc, "101/syscall", (struct text){ bytes, length });
+		if (next_random(&seed) % 8 == 0)
+			scratch_write(&proc, "102/status", (struct text){ bytes, length });
+		for (size_t i = 0; i < array_length(memory); i++)
+			memory[i] = (uint32_t)(next_random(&seed) % 2 ? 101 + i % 3
+								      : next_random(&seed));
+		if (!wait_chain_follow(&here, 101, &chain))
+			continue;
+		assert_in_range(chain.count, 1, WAIT_CHAIN_MOST);
+		assert_in_range(chain.cycle, 0, chain.count);
+		for (size_t i = 0; i < chain.count; i++)
+			assert_in_range(strlen(chain.links[i].object), 0, WAIT_OBJECT_MAX - 1);
+	}
+}
+
+UNIT_TESTS(CASE(a_lock_and_what_its_holder_does), CASE(holders_that_run_stop_and_end),
+	   CASE(circles), CASE(long_chains), CASE(owners_that_are_no_threads),
+	   CASE(numbers_of_containers), CASE(names_are_made_safe), CASE(anything))
