@@ -57,6 +57,15 @@ static struct error *parse_grouping(const char *argument, void *at)
 	return parse_value("grouping", argument, grouping_value, at);
 }
 
+static struct error *parse_number(const char *argument, void *at)
+{
+	uint32_t *ret = at;
+
+	if (!text_u32(text_of(argument), ret) || !*ret || *ret > INT32_MAX)
+		return error_create("'%.40s' is not a process or thread ID", argument);
+	return NULL;
+}
+
 static struct error *parse_window(const char *argument, void *at)
 {
 	return parse_duration_from(argument, INTERVAL_MIN_MS, at);
@@ -88,6 +97,11 @@ static const struct option_row top_options[] = {
 	  engine_value, false },
 	{ "interval", 'i', "TIME", parse_window, AT(interval_ns),
 	  "The length of a window (default 1s, at least 50ms).", NULL, false },
+	{ "inspect", 0, "PID|TID", parse_number, AT(inspect),
+	  "Print everything about one row instead of a table, beginning with what it waits for: a "
+	  "process, or a thread; with --by, the group that it is in. Implies --batch, and --count "
+	  "1.",
+	  NULL, false },
 	{ "batch", 'B', NULL, parse_flag, AT(batch), "Print windows instead of showing a screen.",
 	  NULL, false },
 	{ "count", 'n', "NUMBER", parse_count, AT(count),
@@ -146,6 +160,12 @@ static struct error *check_modes(const struct top_arguments *a)
 	for (size_t i = 0; i < array_length(parts); i++)
 		if (parts[i].given && !parts[i].has_what_it_needs)
 			return error_create("%s requires %s", parts[i].name, parts[i].needs);
+	if (a->inspect && a->format != FORMAT_DEFAULT && a->format != STATES_FORMAT_TABLE &&
+	    a->format != STATES_FORMAT_JSON)
+		return error_create("--inspect has no format '%s', only table and json",
+				    states_format_names[a->format]);
+	if (a->inspect && a->limit)
+		return error_create("--limit has no effect with --inspect");
 	if (a->format == STATES_FORMAT_NONE && !a->record)
 		return error_create("--format none requires --record");
 	return NULL;
@@ -202,16 +222,37 @@ static int run_mode(const struct command *command, struct top_arguments *argumen
 	return status;
 }
 
+/* The operand, and what is inspected, restrict the engine to it; other groups than processes have
+ * more threads than those of the number. */
+static struct error *select_numbers(struct top_arguments *a, const char *operand)
+{
+	const bool is_targeted = a->target.pids.count || a->tids.count || a->target.cgroup;
+	uint32_t number = a->grouping == STATE_BY_CGROUP ? 0 : a->inspect;
+	struct error *err = operand ? parse_number(operand, &number) : NULL;
+
+	if (a->inspect) {
+		a->batch = true;
+		a->count = a->count ? a->count : 1;
+	}
+	if (err || !number || a->replay || (is_targeted && !operand))
+		return err;
+	return top_select(a, number);
+}
+
 static int run_top(const struct command *command, int argc, char **argv)
 {
 	struct top_arguments arguments = {
 		.engine = ENGINE_AUTO,
 		.format = FORMAT_DEFAULT,
 	};
-	int status;
+	struct error *err;
+	int status, at;
 
-	if (options_parse(command, argc, argv, &arguments, &status) >= 0)
-		status = run_mode(command, &arguments);
+	at = options_parse(command, argc, argv, &arguments, &status);
+	if (at >= 0) {
+		err = select_numbers(&arguments, at < argc ? argv[at] : NULL);
+		status = err ? usage_error(command, err) : run_mode(command, &arguments);
+	}
 	target_deinit(&arguments.target);
 	array_deinit(&arguments.tids);
 	return status;
@@ -221,7 +262,9 @@ const struct command top_command = {
 	.name = "top",
 	.run = run_top,
 	.summary = "show what every thread does with its time, live",
-	.operands = "",
+	.operands = "[PID|TID]",
+	.operands_least = 0,
+	.operands_most = 1,
 	.needs = "root, or CAP_BPF, CAP_PERFMON and CAP_SYSLOG; taskstats alone: CAP_NET_ADMIN",
 	.drops_privileges = true,
 	.options = top_options,

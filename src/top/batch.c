@@ -107,8 +107,11 @@ static struct error *print_window(struct top *top, size_t number)
 		.user_name = top_user_name,
 		.context = &top->users,
 	};
-	struct error *err = state_list_make(&top->list, &top->window, &top->view);
+	struct error *err;
 
+	if (a->inspect)
+		return top_inspect_window(top, number);
+	err = state_list_make(&top->list, &top->window, &top->view);
 	return err ? err : states_report_print(&report, stdout);
 }
 
@@ -127,6 +130,8 @@ static struct error *run_engine(struct top *top)
 	struct error *err = top_read_first(top);
 	uint64_t next = clock_ns(CLOCK_MONOTONIC);
 
+	if (!err && a->inspect)
+		top_inspect_begin(top);
 	for (size_t number = 0; !err && !is_over && (!a->count || number < a->count); number++) {
 		next = grid_next(next, a->interval_ns, top->readings[top->now].at_ns,
 				 clock_ns(CLOCK_MONOTONIC));
@@ -173,7 +178,9 @@ static struct error *run_replay(struct top *top)
 struct error *top_run_batch(struct top *top)
 {
 	const struct sigaction ending = { .sa_handler = on_signal };
-	struct error *err = states_report_begin(top->arguments->format, stdout);
+	struct error *err = top->arguments->inspect
+				    ? NULL
+				    : states_report_begin(top->arguments->format, stdout);
 
 	if (!interrupts_is_ignored(SIGINT))
 		sigaction(SIGINT, &ending, NULL);

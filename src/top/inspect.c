@@ -11,6 +11,7 @@
 #include "metric/section.h"
 #include "report/cell.h"
 #include "report/visible.h"
+#include "top/inspect_row.h"
 #include "top/inspect_source.h"
 #include "top/top.h"
 
@@ -172,21 +173,15 @@ static struct error *print_counted(struct top *top, const struct inspect_source 
 
 #define THREADS_MOST 40
 
-/* Lines of its threads, those that are of interest first. */
-struct members {
-	const struct state_line *lines;
-	size_t count;
-};
-
-static struct error *print_members(struct top *top, const struct members *members, FILE *out)
+static struct error *print_members(struct top *top, const struct inspected_row *row, FILE *out)
 {
-	const size_t shown = members->count < THREADS_MOST ? members->count : THREADS_MOST;
+	const size_t shown = row->count < THREADS_MOST ? row->count : THREADS_MOST;
 	struct error *err;
 
 	fputs("\n## Threads, in percent of this window\n", out);
-	err = top_threads_print(&top->window, members->lines, shown, out);
-	if (!err && shown < members->count)
-		fprintf(out, "... %zu more\n", members->count - shown);
+	err = top_threads_print(&top->window, row->members, shown, out);
+	if (!err && shown < row->count)
+		fprintf(out, "... %zu more\n", row->count - shown);
 	return err;
 }
 
@@ -206,14 +201,14 @@ static void add_gains(const struct inspect_counters *c, bool is_new, uint64_t su
 }
 
 static struct error *print_gains(struct top *top, const struct inspect_source *source,
-				 const struct members *members, FILE *out)
+				 const struct inspected_row *row, FILE *out)
 {
 	const uint64_t length = top->window.ended_ns - top->window.begun_ns;
 	uint64_t sums[METRIC_COUNT] = { 0 };
 	char text[CELL_MAX];
 
-	for (size_t i = 0; i < members->count; i++) {
-		const struct state_line *line = &members->lines[i];
+	for (size_t i = 0; i < row->count; i++) {
+		const struct state_line *line = &row->members[i];
 		struct inspect_counters counters = { 0 };
 		struct error *err = source->count(top, line->thread, &counters);
 
@@ -229,42 +224,6 @@ static struct error *print_gains(struct top *top, const struct inspect_source *s
 				out, metrics[i].name,
 				units_format_delta(text, metrics[i].unit, (__int128)sums[i]), "");
 	return NULL;
-}
-
-static struct error *print_threads(struct top *top, const struct inspect_source *source,
-				   const struct screen_subject *subject, FILE *out)
-{
-	struct state_view view = *subject->view;
-	const struct state_line *lines;
-	struct members members = { 0 };
-	struct error *err;
-	size_t at = 0, count;
-
-	view.grouping = subject->grouping;
-	view.is_tree = view.no_folding = true;
-	view.no_ended = false;
-	top->inspector.members.count = 0;
-	err = state_list_make(&top->list, &top->window, &view);
-	if (err)
-		return err;
-	lines = top->list.lines.items;
-	count = top->list.lines.count;
-	while (at < count && (lines[at].depth || lines[at].id != subject->line))
-		at++;
-	/* The thread may be gone, or the filter may exclude the whole group now. */
-	if (at == count) {
-		if (!subject->thread.has_ended)
-			fputs("\nno thread of it matches the filter in this window\n", out);
-		return NULL;
-	}
-	members.lines = lines + at + 1;
-	while (at + 1 + members.count < count && members.lines[members.count].depth)
-		members.count++;
-	for (size_t i = 0; i < members.count; i++)
-		if (!array_push(&top->inspector.members, members.lines[i].thread->tid))
-			return &error_no_memory;
-	err = print_members(top, &members, out);
-	return err || !source->has_all ? err : print_gains(top, source, &members, out);
 }
 
 /* --- all of it --- */
@@ -332,36 +291,104 @@ static struct error *print_past(struct top *top, const struct inspect_source *so
 	return err ? err : top_past_print(past, number, top->replay, out);
 }
 
-static struct error *print_group(struct top *top, const struct inspect_source *source,
-				 const struct screen_subject *subject, FILE *out)
-{
-	struct error *err;
+/* --- the answer --- */
 
-	err = print_past(top, source, subject, out);
-	if (!err)
-		err = print_threads(top, source, subject, out);
-	if (!err)
-		fputs("\n## Representative thread\n", out);
-	return err;
+/* Words up to a width; what continues a line is indented. */
+static void print_wrapped(FILE *out, const char *text, size_t width)
+{
+	struct text rest = text_of(text), word;
+	size_t used = 0;
+
+	while (text_word(&rest, &word)) {
+		if (used && width && used + 1 + word.length > width) {
+			fputs("\n ", out);
+			used = 1;
+		}
+		fprintf(out, "%s%.*s", used ? " " : "", (int)word.length, word.bytes);
+		used += (used ? 1 : 0) + word.length;
+	}
+	fputs("\n", out);
 }
 
-struct error *top_inspect(struct top *top, const struct screen_subject *subject, FILE *out)
+static struct error *print_answer(const struct top *top, const struct screen_subject *subject,
+				  const struct inspected_row *row, size_t width, FILE *out)
 {
-	const struct inspect_source *source = top->replay ? &inspect_recorded : &inspect_live;
-	const struct state_thread *thread = &subject->thread;
-	const bool is_group = subject->grouping != STATE_BY_THREAD;
-	struct error *err = is_group ? print_group(top, source, subject, out) : NULL;
+	struct wait_answer answer;
+	struct error *err;
 
+	if (!row->is_there) {
+		/* The thread may be gone, or the filter may exclude the whole group now. */
+		if (subject->grouping != STATE_BY_THREAD && !subject->thread.has_ended)
+			fputs("no thread of it matches the filter in this window\n", out);
+		return NULL;
+	}
+	err = inspected_row_answer(top, row, &answer);
+	if (err)
+		return err;
+	print_wrapped(out, answer.sentence, width);
+	wait_answer_deinit(&answer);
+	return NULL;
+}
+
+/* --- the page --- */
+
+/* A thread: who it is, its states, its stacks, then the rest. */
+static struct error *print_thread_page(struct top *top, const struct inspect_source *source,
+				       const struct screen_subject *subject, FILE *out)
+{
+	const struct state_thread *thread = &subject->thread;
+	struct error *err;
+
+	fputc('\n', out);
+	err = print_who(out, thread);
 	if (!err)
-		err = print_who(out, thread);
-	if (!err)
-		err = source->print_facts(top, thread, out);
-	if (!err && !is_group)
 		err = print_past(top, source, subject, out);
 	if (err)
 		return err;
 	source->print_stacks(top, subject, out);
-	return print_counted(top, source, thread, out);
+	fputs("\n## Now\n", out);
+	err = source->print_facts(top, thread, out);
+	return err ? err : print_counted(top, source, thread, out);
+}
+
+/* A group: the same of all its threads, then the one that stands for them. */
+static struct error *print_group_page(struct top *top, const struct inspect_source *source,
+				      const struct screen_subject *subject,
+				      const struct inspected_row *row, FILE *out)
+{
+	const struct state_thread *thread = &subject->thread;
+	struct error *err = print_past(top, source, subject, out);
+
+	if (!err && row->is_there)
+		err = print_members(top, row, out);
+	if (err)
+		return err;
+	source->print_stacks(top, subject, out);
+	if (row->is_there && source->has_all)
+		err = print_gains(top, source, row, out);
+	if (err)
+		return err;
+	fputs("\n## Representative thread\n", out);
+	err = print_who(out, thread);
+	if (!err)
+		err = source->print_facts(top, thread, out);
+	return err ? err : print_counted(top, source, thread, out);
+}
+
+struct error *top_inspect(struct top *top, const struct screen_subject *subject, size_t width,
+			  FILE *out)
+{
+	const struct inspect_source *source = top->replay ? &inspect_recorded : &inspect_live;
+	struct inspected_row row;
+	struct error *err = inspected_row_find(top, subject, &row);
+
+	if (!err)
+		err = print_answer(top, subject, &row, width, out);
+	if (err)
+		return err;
+	return subject->grouping == STATE_BY_THREAD
+		       ? print_thread_page(top, source, subject, out)
+		       : print_group_page(top, source, subject, &row, out);
 }
 
 void top_inspector_deinit(struct top_inspector *inspector)

@@ -23,6 +23,7 @@ struct top_inspector {
 	uint64_t id;         /* of the line that is watched */
 	struct tids members; /* of a group: its threads in this window */
 	struct thread_watch *watch;
+	bool is_watch_early;                /* it began before the line was known */
 	struct taskstats_socket *taskstats; /* NULL: there are none */
 	struct capture_options options;
 	struct capturer *capturer; /* by `options`; NULL: not yet */
@@ -32,9 +33,18 @@ struct top_inspector {
 
 struct top;
 
-/* The window of `top` is the one that is shown. */
-struct error *top_inspect(struct top *top, const struct screen_subject *subject,
+/* Print the page of a row of the window of `top`: one sentence that says what it does with its time
+ * and what it waits for, wrapped at `width` columns (0: one line), then the facts behind it. */
+struct error *top_inspect(struct top *top, const struct screen_subject *subject, size_t width,
 			  FILE *out) MUST_CHECK;
+
+/* The row of --inspect in the window of `top`, as a page or as JSON (doc/top.md). A row that is not
+ * in the window is said on standard error. */
+struct error *top_inspect_window(struct top *top, size_t number) MUST_CHECK;
+
+/* Before the first window of --inspect: begin to profile what is inspected, where that is a thread
+ * or a process. */
+void top_inspect_begin(struct top *top);
 
 /* End the inspection. */
 void top_inspector_deinit(struct top_inspector *inspector);

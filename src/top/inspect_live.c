@@ -233,6 +233,10 @@ static void print_stacks(struct top *top, const struct screen_subject *subject, 
 	struct top_inspector *inspector = &top->inspector;
 	const bool is_over = subject->thread.has_ended;
 
+	if (inspector->is_watch_early) {
+		inspector->is_watch_early = false;
+		inspector->id = subject->line;
+	}
 	if (!inspector->watch || inspector->id != subject->line) {
 		const struct watch_target target = target_of(inspector, subject);
 
@@ -241,6 +245,8 @@ static void print_stacks(struct top *top, const struct screen_subject *subject, 
 		inspector->watch = is_over ? NULL : thread_watch_start(&target);
 		inspector->id = subject->line;
 	}
+	if (inspector->watch && top->arguments->inspect)
+		thread_watch_finish(inspector->watch);
 	if (inspector->watch)
 		thread_watch_print(inspector->watch, is_over, out);
 	if (!is_over)

@@ -120,11 +120,14 @@ static struct error *tick_screen(void *context)
 	return engine_tick(top->engine);
 }
 
+/* The narrowest usual terminal: lines of a page are cut, not wrapped. */
+#define PAGE_WIDTH 78
+
 static struct error *inspect(void *context, const struct screen_subject *subject, FILE *out)
 {
 	PRIVILEGES_RAISED;
 
-	return top_inspect(context, subject, out);
+	return top_inspect(context, subject, PAGE_WIDTH, out);
 }
 
 static bool step_replay(void *context, int by)

@@ -18,7 +18,11 @@
 #include "sched/profile_session.h"
 #include "security/privileges.h"
 
-#define READ_NS   (3 * NS_PER_S)
+#define READ_NS (3 * NS_PER_S)
+/* The least for a reading that is asked for, and how long that is waited for: tables of many files
+ * take a while. */
+#define LEAST_NS  NS_PER_S
+#define FINISH_S  20
 #define MEMORY    ((size_t)16 << 20)
 #define STACKS    1024
 #define FRAMES    64
@@ -31,11 +35,14 @@ static atomic_int working;
 
 struct thread_watch {
 	pthread_mutex_t lock;
-	pthread_cond_t ending;
+	pthread_cond_t ending; /* or a reading is asked for */
+	pthread_cond_t told;
 	struct watch_target target;
 	unsigned users; /* its starter and its thread; the last one frees it */
-	bool is_over;
-	char *text; /* of the last reading, or why there is none; NULL: not yet */
+	bool is_over, is_asked;
+	bool has_failed; /* there will be no more texts */
+	uint64_t texts;  /* that were told */
+	char *text;      /* of the last reading, or why there is none; NULL: not yet */
 };
 
 static void leave_watch(struct thread_watch *watch)
@@ -50,6 +57,7 @@ static void leave_watch(struct thread_watch *watch)
 	free(watch->text);
 	free((void *)(uintptr_t)watch->target.tids);
 	pthread_cond_destroy(&watch->ending);
+	pthread_cond_destroy(&watch->told);
 	pthread_mutex_destroy(&watch->lock);
 	free(watch);
 }
@@ -60,11 +68,15 @@ static void tell(struct thread_watch *watch, char *text)
 	pthread_mutex_lock(&watch->lock);
 	free(watch->text);
 	watch->text = text;
+	watch->texts++;
+	watch->is_asked = false;
+	pthread_cond_broadcast(&watch->told);
 	pthread_mutex_unlock(&watch->lock);
 }
 
 /* Sleep until the next tick. False: the watch is to end. */
-static bool wait_for_tick(struct thread_watch *watch, const struct profile_session *session)
+static bool wait_for_tick(struct thread_watch *watch, const struct profile_session *session,
+			  bool *ret_is_asked)
 {
 	const struct timespec until =
 		clock_timespec(profile_session_next_tick(session, clock_ns(CLOCK_MONOTONIC)));
@@ -74,6 +86,7 @@ static bool wait_for_tick(struct thread_watch *watch, const struct profile_sessi
 	if (!watch->is_over)
 		pthread_cond_timedwait(&watch->ending, &watch->lock, &until);
 	goes_on = !watch->is_over;
+	*ret_is_asked = watch->is_asked;
 	pthread_mutex_unlock(&watch->lock);
 	return goes_on;
 }
@@ -135,12 +148,16 @@ static struct error *read_text(struct profile_session *session, struct guard *gu
 static struct error *watch_until_over(struct thread_watch *watch, struct profile_session *session,
 				      struct guard *guard)
 {
-	uint64_t next = clock_ns(CLOCK_MONOTONIC) + READ_NS;
+	const uint64_t started = clock_ns(CLOCK_MONOTONIC);
+	uint64_t next = started + READ_NS;
 	struct error *err = profile_session_start(session);
+	bool is_asked;
 
-	while (!err && wait_for_tick(watch, session)) {
+	while (!err && wait_for_tick(watch, session, &is_asked)) {
+		const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
 		err = profile_session_tick(session);
-		if (!err && clock_ns(CLOCK_MONOTONIC) >= next) {
+		if (!err && (now >= next || (is_asked && now >= started + LEAST_NS))) {
 			char *text = NULL;
 
 			err = read_text(session, guard, &text);
@@ -182,8 +199,12 @@ static void *watch_thread(void *argument)
 
 	if (!err)
 		err = watch_until_over(watch, session, guard);
-	if (err)
+	if (err) {
+		pthread_mutex_lock(&watch->lock);
+		watch->has_failed = true;
+		pthread_mutex_unlock(&watch->lock);
 		tell(watch, text_print(HEAD "%s\n", err->message));
+	}
 	error_destroy(err);
 	profile_session_close(session);
 	guard_destroy(guard);
@@ -212,6 +233,7 @@ struct thread_watch *thread_watch_start(const struct watch_target *target)
 	pthread_condattr_init(&clock);
 	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
 	pthread_cond_init(&watch->ending, &clock);
+	pthread_cond_init(&watch->told, &clock);
 	pthread_condattr_destroy(&clock);
 	atomic_fetch_add(&working, 1);
 	if (thread_start(watch_thread, watch))
@@ -220,6 +242,20 @@ struct thread_watch *thread_watch_start(const struct watch_target *target)
 	watch->users = 1;
 	leave_watch(watch);
 	return NULL;
+}
+
+void thread_watch_finish(struct thread_watch *watch)
+{
+	struct timespec until = clock_timespec(clock_ns(CLOCK_MONOTONIC) + FINISH_S * NS_PER_S);
+	uint64_t before;
+
+	pthread_mutex_lock(&watch->lock);
+	before = watch->texts;
+	watch->is_asked = true;
+	while (watch->texts == before && !watch->has_failed)
+		if (pthread_cond_timedwait(&watch->told, &watch->lock, &until))
+			break;
+	pthread_mutex_unlock(&watch->lock);
 }
 
 void thread_watch_print(struct thread_watch *watch, bool is_over, FILE *out)

@@ -26,6 +26,7 @@ struct top_arguments {
 	unsigned grouping;
 	const char *sort, *filter;
 	bool no_kernel;
+	uint32_t inspect; /* a process or a thread, of which pages are printed; 0: none */
 	const char *record, *replay;
 	struct keep keep;                 /* of the recording */
 	struct reading_arguments reading; /* of its captures */
@@ -81,6 +82,10 @@ size_t top_window_number(const struct top *top);
 
 /* The name of a user; NULL: none is known. */
 const char *top_user_name(void *users, uint32_t uid);
+
+/* Restrict the engine to the process or thread of a number, as --pid or --tid would: to the process
+ * if it is one's. */
+struct error *top_select(struct top_arguments *arguments, uint32_t number) MUST_CHECK;
 
 struct error *top_run_batch(struct top *top) MUST_CHECK;
 

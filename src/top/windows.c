@@ -154,7 +154,7 @@ static unsigned later_uses(const struct top_arguments *a)
 {
 	unsigned uses = CAPTURE_READ_PRIVILEGES | PRIVILEGE_GROW_MAPS;
 
-	if (!a->batch)
+	if (!a->batch || a->inspect)
 		uses |= PROFILE_OPEN_PRIVILEGES;
 	return a->record ? uses | CAPTURE_OPEN_PRIVILEGES : uses;
 }
@@ -233,6 +233,22 @@ bool top_targets_have_ended(const struct top *top)
 			return false;
 	return !is_any_alive(a->target.pids.items, a->target.pids.count) &&
 	       !is_any_alive(a->tids.items, a->tids.count);
+}
+
+struct error *top_select(struct top_arguments *arguments, uint32_t number)
+{
+	_cleanup_close_ int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct file_buffer buffer = { 0 };
+	uint32_t leader = number;
+	bool is_done;
+
+	/* One that is not there is reported as a process. */
+	if (task_leader(proc, number, &buffer, &leader))
+		leader = number;
+	file_buffer_deinit(&buffer);
+	is_done = leader == number ? array_push(&arguments->target.pids, number)
+				   : array_push(&arguments->tids, number);
+	return is_done ? NULL : &error_no_memory;
 }
 
 /* --- windows --- */

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * `ctprof top --inspect`: the inspector of one row without a screen.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/json_writer.h"
+#include "base/units.h"
+#include "cli/terminal.h"
+#include "report/stream.h"
+#include "security/privileges.h"
+#include "state/wait.h"
+#include "top/inspect_row.h"
+#include "top/top.h"
+
+/* --- the row --- */
+
+/* The threads of the number: of a process all, else one. */
+static bool is_inspected(const struct top *top, const struct state_thread *thread)
+{
+	const uint32_t number = top->arguments->inspect;
+
+	return thread->tid == number || thread->tgid == number;
+}
+
+/* By what the inspected row is grouped. A process of one thread is that thread; --tid selects a
+ * thread of several. */
+static enum state_grouping grouping_of(const struct top *top, const struct state_thread **ret)
+{
+	const struct state_window *window = &top->window;
+	const struct state_thread *thread, *found = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < window->deltas.count; i++) {
+		thread = window->deltas.items[i].thread;
+		if (!is_inspected(top, thread))
+			continue;
+		count++;
+		if (!found || thread->tid == top->arguments->inspect)
+			found = thread;
+	}
+	*ret = found;
+	if (top->arguments->grouping != STATE_BY_THREAD)
+		return top->arguments->grouping;
+	return count > 1 ? STATE_BY_PROCESS : STATE_BY_THREAD;
+}
+
+/* The line of the group that the thread is in; false: the filter excludes it. */
+static struct error *find_group(struct top *top, enum state_grouping grouping,
+				const struct state_thread *thread, uint64_t *ret, bool *ret_found)
+{
+	struct state_view view = top->view;
+	uint64_t group = 0;
+	struct error *err;
+
+	view.grouping = grouping;
+	view.is_tree = view.no_folding = true;
+	err = state_list_make(&top->list, &top->window, &view);
+	for (size_t i = 0; !err && i < top->list.lines.count; i++) {
+		const struct state_line *line = &top->list.lines.items[i];
+
+		if (!line->depth)
+			group = line->id;
+		if (line->depth && line->thread->id == thread->id) {
+			*ret = group;
+			*ret_found = true;
+			break;
+		}
+	}
+	return err;
+}
+
+static struct error *find_subject(struct top *top, struct screen_subject *ret, bool *ret_found)
+{
+	const struct state_thread *thread;
+	const enum state_grouping grouping = grouping_of(top, &thread);
+
+	*ret_found = false;
+	if (!thread)
+		return NULL;
+	*ret = (struct screen_subject){
+		.grouping = grouping,
+		.line = thread->id,
+		.thread = *thread,
+		.view = &top->view,
+	};
+	if (grouping != STATE_BY_THREAD)
+		return find_group(top, grouping, thread, &ret->line, ret_found);
+	*ret_found = true;
+	return NULL;
+}
+
+/* --- as JSON --- */
+
+static const char *const link_names[] = {
+	[LINK_UNKNOWN] = "unknown",     [LINK_RUNS] = "runs", [LINK_STOPPED] = "stopped",
+	[LINK_ENDED] = "ended",         [LINK_CALL] = "call", [LINK_OUTSIDE] = "kernel",
+	[LINK_LOCK] = "lock",           [LINK_JOIN] = "join", [LINK_CHILD] = "child",
+	[LINK_FILE_LOCK] = "file_lock",
+};
+
+static void put_string_or_null(struct json_writer *w, const char *key, const char *string)
+{
+	json_key(w, key);
+	if (string && *string)
+		json_string(w, string);
+	else
+		json_null(w);
+}
+
+static void put_link(struct json_writer *w, const struct wait_link *link)
+{
+	json_object_begin(w);
+	json_key(w, "tid");
+	json_u64(w, link->tid);
+	json_key(w, "tgid");
+	json_u64(w, link->tgid);
+	json_key(w, "comm");
+	json_string(w, link->name);
+	json_key(w, "waits");
+	json_string(w, link_names[link->kind]);
+	put_string_or_null(w, "syscall", wait_syscall_name(link->call.number));
+	put_string_or_null(w, "object", link->object);
+	json_key(w, "lock");
+	if (link->kind == LINK_LOCK)
+		json_u64(w, link->lock.address);
+	else
+		json_null(w);
+	put_string_or_null(w, "wchan", link->wchan);
+	json_object_end(w);
+}
+
+static void put_states(struct json_writer *w, const struct state_line *line, unsigned measured)
+{
+	json_key(w, "states");
+	json_object_begin(w);
+	for (enum state state = 0; state < STATE_COUNT; state++) {
+		json_key(w, state_rows[state].name);
+		if (state_is_measured_in_part(measured, state))
+			json_u64(w, state_times_of(&line->times, state));
+		else
+			json_null(w);
+	}
+	json_object_end(w);
+}
+
+static void put_subject(struct json_writer *w, const struct screen_subject *subject)
+{
+	const struct state_thread *thread = &subject->thread;
+
+	json_key(w, "by");
+	json_string(w, state_grouping_names[subject->grouping]);
+	json_key(w, "tid");
+	json_u64(w, thread->tid);
+	json_key(w, "tgid");
+	json_u64(w, thread->tgid);
+	json_key(w, "comm");
+	json_text(w, name_text(thread->name));
+	json_key(w, "process");
+	json_text(w, name_text(thread->process));
+	json_key(w, "cgroup");
+	if (thread->cgroup)
+		json_text(w, name_text(thread->cgroup));
+	else
+		json_null(w);
+}
+
+static void put_answer(struct json_writer *w, const struct wait_answer *answer)
+{
+	const struct wait_chain *chain = &answer->chain;
+
+	json_key(w, "answer");
+	json_string(w, answer->sentence);
+	put_string_or_null(w, "state",
+			   answer->lead < STATE_COUNT ? state_rows[answer->lead].name : NULL);
+	json_key(w, "threads_alike");
+	json_u64(w, answer->has_chain ? answer->threads ? answer->alike : 1 : 0);
+	json_key(w, "chain");
+	json_array_begin(w);
+	for (size_t i = 0; answer->has_chain && i < chain->count; i++)
+		put_link(w, &chain->links[i]);
+	json_array_end(w);
+	json_key(w, "deadlock");
+	json_bool(w, answer->has_chain && chain->cycle < chain->count);
+}
+
+static struct error *print_json(struct top *top, const struct screen_subject *subject,
+				size_t number)
+{
+	struct wait_answer answer;
+	struct inspected_row row;
+	struct json_writer w;
+	struct error *err = inspected_row_find(top, subject, &row);
+
+	if (!err)
+		err = inspected_row_answer(top, &row, &answer);
+	if (!err)
+		err = json_writer_init(&w, stream_to_file, stdout);
+	if (err)
+		return err;
+	json_object_begin(&w);
+	json_key(&w, "window");
+	json_u64(&w, number);
+	json_key(&w, "at_unix_ns");
+	json_u64(&w, top->window.at_unix_ns);
+	put_subject(&w, subject);
+	json_key(&w, "window_ns");
+	json_u64(&w, row.line.window_ns);
+	put_states(&w, &row.line, top->window.measured);
+	put_answer(&w, &answer);
+	json_object_end(&w);
+	err = json_writer_finish(&w);
+	wait_answer_deinit(&answer);
+	if (!err)
+		fputc('\n', stdout);
+	return err;
+}
+
+/* --- a window --- */
+
+struct error *top_inspect_window(struct top *top, size_t number)
+{
+	const size_t width = isatty(STDOUT_FILENO) ? terminal_width() : 0;
+	struct screen_subject subject;
+	struct error *err;
+	bool found;
+
+	PRIVILEGES_RAISED;
+
+	err = find_subject(top, &subject, &found);
+	if (err)
+		return err;
+	if (!found) {
+		fprintf(stderr, "ctprof: no row of %" PRIu32 " in this window\n",
+			top->arguments->inspect);
+		return NULL;
+	}
+	if (top->arguments->format == STATES_FORMAT_JSON) {
+		err = print_json(top, &subject, number);
+	} else {
+		if (number)
+			fputc('\n', stdout);
+		err = top_inspect(top, &subject, width, stdout);
+	}
+	fflush(stdout);
+	return err;
+}
+
+void top_inspect_begin(struct top *top)
+{
+	const struct top_arguments *a = top->arguments;
+	struct top_inspector *inspector = &top->inspector;
+	const bool is_process = a->target.pids.count;
+	const struct watch_target target = {
+		.pid = is_process ? a->inspect : 0,
+		.tids = &a->inspect,
+		.tid_count = !is_process,
+	};
+
+	PRIVILEGES_RAISED;
+
+	if (a->format == STATES_FORMAT_JSON || (a->filter && *a->filter) ||
+	    (a->grouping != STATE_BY_THREAD && a->grouping != STATE_BY_PROCESS))
+		return;
+	inspector->watch = thread_watch_start(&target);
+	inspector->is_watch_early = inspector->watch != NULL;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "top/inspect_row.h"
+
+#include "top/top.h"
+
+static void find_thread_row(const struct top *top, const struct screen_subject *subject,
+			    struct inspected_row *ret)
+{
+	const struct state_window *window = &top->window;
+
+	for (size_t i = 0; i < window->deltas.count && !ret->is_there; i++) {
+		if (window->deltas.items[i].thread->id != subject->line)
+			continue;
+		ret->line = state_line_of(window, &window->deltas.items[i]);
+		ret->is_there = true;
+	}
+}
+
+static struct error *find_group_row(struct top *top, const struct screen_subject *subject,
+				    struct inspected_row *ret)
+{
+	struct state_view view = *subject->view;
+	const struct state_line *lines;
+	struct error *err;
+	size_t at = 0, count;
+
+	view.grouping = subject->grouping;
+	view.is_tree = view.no_folding = true;
+	view.no_ended = false;
+	top->inspector.members.count = 0;
+	err = state_list_make(&top->list, &top->window, &view);
+	if (err)
+		return err;
+	lines = top->list.lines.items;
+	count = top->list.lines.count;
+	while (at < count && (lines[at].depth || lines[at].id != subject->line))
+		at++;
+	if (at == count)
+		return NULL;
+	ret->is_there = true;
+	ret->line = lines[at];
+	ret->members = lines + at + 1;
+	while (at + 1 + ret->count < count && ret->members[ret->count].depth)
+		ret->count++;
+	for (size_t i = 0; i < ret->count; i++)
+		if (!array_push(&top->inspector.members, ret->members[i].thread->tid))
+			return &error_no_memory;
+	return NULL;
+}
+
+struct error *inspected_row_find(struct top *top, const struct screen_subject *subject,
+				 struct inspected_row *ret)
+{
+	*ret = (struct inspected_row){ 0 };
+	if (subject->grouping != STATE_BY_THREAD)
+		return find_group_row(top, subject, ret);
+	find_thread_row(top, subject, ret);
+	return NULL;
+}
+
+struct error *inspected_row_answer(const struct top *top, const struct inspected_row *row,
+				   struct wait_answer *ret)
+{
+	return wait_answer_find(top->replay ? NULL : wait_host(), &row->line, row->members,
+				row->count, top->window.measured, NULL, ret);
+}

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# What ctprof top --inspect says a thread waits for, of threads that wait for a known one
+# (tests/programs/lock_waits.c). Part of tests/live/run.
+
+inspect_needs_top() {
+	is_root
+	output=$("$ctprof" top --batch -n 1 -i 50ms --format json -p $$ 2>&1 > /dev/null) || skip "$output"
+	"$@"
+}
+
+# plant KIND [FILE]: $holder and $waiter.
+plant() {
+	start "$programs/lock_waits" "$@"
+	read -r holder waiter <<< "$ready"
+}
+
+# answer OPTIONS...: of the waiter, as JSON in $json.
+answer() {
+	"$ctprof" top --tid "$waiter" --inspect "$waiter" -i 200ms --format json "$@" > "$json" || return 1
+	sentence=$(jq -r .answer "$json")
+}
+
+# says PATTERN: the sentence is like that, as an extended regular expression, and as a whole.
+says() {
+	grep -qxE -- "$1" <<< "$sentence" || { printf '%s\nis not like\n%s\n' "$sentence" "$1"; return 1; }
+}
+
+# holder_is_named KIND WORDS
+holder_is_named() {
+	plant "$1" "$scratch/lock.$1"
+	answer
+	says "$2 held by holder \($holder\), which is sleeping for a time \(clock_nanosleep\)"
+	equal "the chain" "$(jq -c '[.chain[].tid]' "$json")" "[$waiter,$holder]"
+	equal "a deadlock" "$(jq .deadlock "$json")" false
+}
+
+what_the_holder_does_is_named() {
+	plant fifo "$scratch/fifo"
+	answer
+	says "(100|99) % waiting for lock 0x[0-9a-f]+ held by holder \($holder\), which is in read of $scratch/fifo"
+}
+
+joins_are_named() {
+	plant join
+	answer
+	says "(100|99) % idle, waiting for the end of thread holder \($holder\), which is sleeping for a time .*"
+}
+
+circles_are_deadlocks() {
+	plant deadlock
+	answer
+	says ".* held by holder \($holder\), .* held by waiter \($waiter\); deadlock: waiter \($waiter\) -> holder \($holder\) -> waiter \($waiter\)"
+	equal "a deadlock" "$(jq .deadlock "$json")" true
+	plant self
+	answer
+	says ".* held by waiter \($waiter\); deadlock: waiter \($waiter\) -> waiter \($waiter\)"
+}
+
+no_thread_is_no_holder() {
+	plant garbage
+	answer
+	says "(100|99) % waiting for lock 0x[0-9a-f]+, whose holder is not recorded in it"
+}
+
+other_ends_are_named() {
+	plant pipe
+	answer
+	says "(100|99) % in read at a pipe from holder \($holder\)"
+	plant tcp
+	answer
+	says "(100|99) % in read at a socket to 127\.0\.0\.1:[0-9]+ of holder \($holder\)"
+	plant unix
+	answer
+	says "(100|99) % in read at a Unix socket to holder \($holder\)"
+}
+
+# Numbers of threads in the memory of a container are its own.
+containers_have_their_own_numbers() {
+	start unshare -pf --mount-proc "$programs/lock_waits" mutex
+	waiter=$(grep -lx waiter /proc/[0-9]*/task/*/comm 2> /dev/null | while IFS=/ read -r _ _ process _ tid _; do
+		[ "$(awk '/^PPid/ { print $2 }' "/proc/$process/status")" != "$pid" ] || echo "$tid"
+	done)
+	answer
+	says "(100|99) % waiting for lock 0x[0-9a-f]+ held by holder \([0-9]+\), which is sleeping for a time .*"
+	equal "whose it is" "$(awk '/^PPid/ { print $2 }' "/proc/$(jq '.chain[1].tgid' "$json")/status")" "$pid"
+}
+
+# A process with a thread that waits for a lock all the time, and the page as people see it.
+pages_begin_with_the_answer() {
+	plant mutex
+	"$ctprof" top --inspect "$pid" -i 200ms > "$scratch/page"
+	sentence=$(head -n 1 "$scratch/page")
+	says "[0-9]+ % of the time of 3 threads waiting for a lock of its program: 1 now waiting for lock 0x[0-9a-f]+ held by $(
+		)holder \($holder\), which is sleeping for a time \(clock_nanosleep\); also [0-9]+ % sleeping for a time"
+	grep -q '^## Threads, in percent' "$scratch/page"
+	grep -q 'pthread_mutex_lock' "$scratch/page"
+	equal "groups of it" "$("$ctprof" top --by cgroup --inspect "$pid" -i 100ms --format json | jq -r .by)" cgroup
+}
+
+run_case "top: the holder of a mutex is named" inspect_needs_top holder_is_named mutex '(100|99) % waiting for lock 0x[0-9a-f]+'
+run_case "top: the holder of a recursive mutex is named" inspect_needs_top holder_is_named recursive '(100|99) % waiting for lock 0x[0-9a-f]+'
+run_case "top: the holder of a robust mutex is named" inspect_needs_top holder_is_named robust '(100|99) % waiting for lock 0x[0-9a-f]+'
+run_case "top: the holder of a priority-inheriting mutex is named" inspect_needs_top holder_is_named pi '(100|99) % waiting for lock 0x[0-9a-f]+'
+run_case "top: the writer that keeps a writer out is named" inspect_needs_top holder_is_named write_write '(100|99) % waiting for read-write lock 0x[0-9a-f]+'
+run_case "top: the writer that keeps a reader out is named" inspect_needs_top holder_is_named write_read '(100|99) % waiting for read-write lock 0x[0-9a-f]+'
+run_case "top: the holder of a lock in shared memory is named" inspect_needs_top holder_is_named shared '(100|99) % waiting for lock 0x[0-9a-f]+'
+run_case "top: the holder of a file's lock is named" inspect_needs_top holder_is_named flock '(100|99) % waiting for a lock of file [^ ]*/lock\.flock'
+run_case "top: what the holder of a lock waits for is named" inspect_needs_top what_the_holder_does_is_named
+run_case "top: the thread that is joined is named" inspect_needs_top joins_are_named
+run_case "top: a circle of waits is a deadlock" inspect_needs_top circles_are_deadlocks
+run_case "top: a number that is no thread holds no lock" inspect_needs_top no_thread_is_no_holder
+run_case "top: the other ends of pipes and sockets are named" inspect_needs_top other_ends_are_named
+run_case "top: holders in containers are named" inspect_needs_top containers_have_their_own_numbers
+run_case "top: a page begins with what a process waits for" inspect_needs_top pages_begin_with_the_answer
