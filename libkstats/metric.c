@@ -17,6 +17,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "metric.h"
@@ -191,6 +192,18 @@ struct times {
 	uint32_t is_time, overhead_ns;
 };
 
+static struct kstats_now now(void)
+{
+	struct timespec epoch, monotonic;
+
+	clock_gettime(CLOCK_REALTIME, &epoch);
+	clock_gettime(CLOCK_MONOTONIC, &monotonic);
+	return (struct kstats_now){
+		(uint64_t)epoch.tv_sec * 1000000000u + (uint64_t)epoch.tv_nsec,
+		(uint64_t)monotonic.tv_sec * 1000000000u + (uint64_t)monotonic.tv_nsec,
+	};
+}
+
 static void write_header(const struct kstats *key, struct times times)
 {
 	struct kstats_shared_header *header = key->header;
@@ -201,6 +214,7 @@ static void write_header(const struct kstats *key, struct times times)
 	header->is_time = times.is_time;
 	header->overhead_ns = times.overhead_ns;
 	memcpy(header->name, key->name, sizeof(header->name));
+	kstats_recorded_begin(&header->recorded, 1, now());
 	/* Last: readers ignore the file until it has its magic bytes. */
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	memcpy(header->magic, KSTATS_SHARED_MAGIC, sizeof(header->magic));

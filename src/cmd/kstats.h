@@ -51,12 +51,19 @@ struct kstats_conditions {
 	ARRAY(struct kstats_condition);
 };
 
+/* Of `run`. */
+struct kstats_running {
+	char **command; /* NULL after the last word */
+	bool only_command;
+};
+
 struct kstats_arguments {
 	const char *via; /* NULL: bpf to trace, all of them to find */
 	const char *output;
 	struct kstats_recording recording;
 	struct kstats_showing showing;
 	struct kstats_conditions conditions;
+	struct kstats_running running;
 };
 
 /* A verb has its words in `words`, NULL after the last. `*ret_status` is what to end with; with an
@@ -65,7 +72,16 @@ typedef struct error *kstats_verb(const struct kstats_arguments *arguments, char
 				  int *ret_status);
 
 kstats_verb kstats_trace, kstats_list, kstats_show, kstats_order, kstats_remove, kstats_save,
-	kstats_merge, kstats_compare;
+	kstats_merge, kstats_diff, kstats_compare, kstats_run;
+
+/* For `run`, which begins before: limit memory, and keep the privileges to create metrics. */
+struct error *kstats_keep_privileges(void) MUST_CHECK;
+
+/* Print tables in the format that was asked for, and then judge the objectives. */
+struct error *kstats_show_tables(const struct kstats_showing *showing,
+				 const struct kstats_tables *tables, int *status) MUST_CHECK;
+/* Reject malformed objectives before anything is done. */
+struct error *kstats_check_objectives(const struct kstats_showing *showing) MUST_CHECK;
 
 /* --- verdicts: of --slo and --fail-if --- */
 
@@ -116,5 +132,15 @@ struct error *kstats_each(const struct kstats_search *search, kstats_visit *visi
 /* Read all metrics into `tables`. Failures are reported, and set `*ret_status`. */
 struct error *kstats_gather_all(const struct kstats_search *search, struct kstats_tables *tables,
 				int *ret_status) MUST_CHECK;
+
+/* --- making --- */
+
+/* The metric that words and options ask for. To be cleared, also after an error, which is of wrong
+ * usage. */
+struct error *kstats_spec_of(const struct kstats_arguments *arguments, char **words,
+			     struct kstats_spec *ret) MUST_CHECK;
+/* Create it by the first recorder of `search`, unless its name is in use anywhere. */
+struct error *kstats_make(const struct kstats_search *search, const struct kstats_spec *spec,
+			  struct kstats_traced *ret) MUST_CHECK;
 
 #endif

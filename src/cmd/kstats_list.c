@@ -1,74 +1,137 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kstats: which metrics there are.
+ * kstats: which metrics there are, and their most important numbers.
  */
-#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "base/units.h"
 #include "cli/pager.h"
 #include "cmd/kstats.h"
+#include "report/kstats_values.h"
 #include "report/stream.h"
 #include "report/table.h"
 
-static const char *word_or(const char *word, const char *otherwise)
-{
-	return word ? word : otherwise;
-}
-
-static struct error *print_entry(void *context, const struct kstats_recorder *recorder,
-				 const struct kstats_entry *entry)
-{
-	_cleanup_free_ char *scope = NULL;
-	bool *is_first = context;
-
-	if (*is_first)
-		printf("%-24s %-7s %-7s %14s  %s\n", "NAME", "VIA", "STATE", "COUNT", "WHAT");
-	*is_first = false;
-	text_print_visible(stdout, text_of(entry->name), -24);
-	printf(" %-7s %-7s %14" PRIu64 "  ", recorder->name,
-	       entry->is_active ? "active" : "stopped", entry->count);
-	/* A metric that cannot be read has the reason in this column. */
-	text_print_visible(
-		stdout,
-		text_of(entry->start ? entry->start : word_or(entry->how, "a program's own")), 0);
-	if (entry->end) {
-		fputs(" to ", stdout);
-		text_print_visible(stdout, text_of(entry->end), 0);
-	}
-	if (entry->by != KSTATS_BY_CPU)
-		printf(", rows by %s", kstats_bys[entry->by].name);
-	scope = kstats_scope_text(&entry->scope);
-	text_print_visible(stdout, text_of(scope ? scope : ", ?"), 0);
-	putchar('\n');
-	return NULL;
-}
-
-/* --- for programs --- */
-
-enum list_field { NAME, VIA, STATE, ACTIVE, COUNT, START, END, BY, KEY, FILTER, FILTERS };
+enum list_field {
+	NAME,
+	VIA,
+	STATE,
+	ACTIVE,
+	COUNT,
+	START,
+	END,
+	BY,
+	KEY,
+	FILTER,
+	FILTERS,
+	RATE,
+	UNIT,
+	P50_LOW,
+	P50_HIGH,
+	P99_LOW,
+	P99_HIGH,
+	PROGRAM,
+	WHAT,
+};
 
 static const struct table_column columns[] = {
-	{ "name", .type = TABLE_TEXT, .field = NAME },
-	{ "via", .type = TABLE_TEXT, .field = VIA },
-	{ "state", .type = TABLE_TEXT, .formats = TABLE_FOR_CSV, .field = STATE },
+	{ "name", "NAME", .type = TABLE_TEXT, .field = NAME },
+	{ "via", "VIA", .type = TABLE_TEXT, .field = VIA },
+	{ "state", "STATE", .type = TABLE_TEXT, .formats = TABLE_FOR_CSV | TABLE_FOR_PEOPLE,
+	  .field = STATE },
 	{ "active", .type = TABLE_BOOL, .formats = TABLE_FOR_JSON, .field = ACTIVE },
-	{ "count", .type = TABLE_COUNT, .field = COUNT },
-	{ "start", .type = TABLE_TEXT, .field = START },
-	{ "end", .type = TABLE_TEXT, .field = END },
-	{ "by", .type = TABLE_TEXT, .field = BY },
-	{ "key", .type = TABLE_TEXT, .field = KEY },
+	{ "count", "COUNT", .type = TABLE_COUNT, .field = COUNT },
+	{ "start", .type = TABLE_TEXT, .formats = TABLE_FOR_PROGRAMS, .field = START },
+	{ "end", .type = TABLE_TEXT, .formats = TABLE_FOR_PROGRAMS, .field = END },
+	{ "by", .type = TABLE_TEXT, .formats = TABLE_FOR_PROGRAMS, .field = BY },
+	{ "key", .type = TABLE_TEXT, .formats = TABLE_FOR_PROGRAMS, .field = KEY },
 	{ "only", .type = TABLE_OBJECT, .formats = TABLE_FOR_JSON, .field = FILTERS },
 #define FILTER_COLUMN(id, name)                                                \
 	{ name, .type = TABLE_TEXT, .formats = TABLE_FOR_CSV, .field = FILTER, \
 	  .argument = KSTATS_FILTER_##id },
 	KSTATS_FILTERS(FILTER_COLUMN)
 #undef FILTER_COLUMN
+		{ "rate_per_s", "RATE", .type = TABLE_REAL, .field = RATE },
+	{ "unit", .type = TABLE_TEXT, .formats = TABLE_FOR_PROGRAMS, .field = UNIT },
+	{ "p50_low", .type = TABLE_COUNT, .formats = TABLE_FOR_PROGRAMS, .field = P50_LOW },
+	{ "p50_high", "P50", .type = TABLE_COUNT, .field = P50_HIGH },
+	{ "p99_low", .type = TABLE_COUNT, .formats = TABLE_FOR_PROGRAMS, .field = P99_LOW },
+	{ "p99_high", "P99", .type = TABLE_COUNT, .field = P99_HIGH },
+	{ "program", "PROGRAM", .type = TABLE_TEXT, .field = PROGRAM },
+	{ NULL, "WHAT", .type = TABLE_TEXT, .formats = TABLE_FOR_PEOPLE, .field = WHAT },
 };
 
 struct list_row {
 	const struct kstats_recorder *recorder;
 	const struct kstats_entry *entry;
+	bool for_people;
 };
+
+static const char *word_or(const char *word, const char *otherwise)
+{
+	return word ? word : otherwise;
+}
+
+/* "vfs_read to vfs_write, rows by process, only pid 12". A metric that cannot be read has the
+ * reason instead. */
+static char *what_of(const struct kstats_entry *entry)
+{
+	_cleanup_free_ char *scope = kstats_scope_text(&entry->scope);
+	const bool has_rows = entry->by != KSTATS_BY_CPU;
+
+	return text_print(
+		"%s%s%s%s%s%s", word_or(entry->start, word_or(entry->how, "a program's own")),
+		entry->end ? " to " : "", word_or(entry->end, ""), has_rows ? ", rows by " : "",
+		has_rows ? kstats_bys[entry->by].name : "", word_or(scope, ", ?"));
+}
+
+static void rate_cell(struct table_cell *cell, const struct list_row *row)
+{
+	const double rate = row->entry->rate;
+	char text[UNITS_TEXT_MAX];
+
+	if (!isfinite(rate))
+		return;
+	table_real(cell, TABLE_REAL, rate);
+	if (row->for_people)
+		table_printf(cell, "%s", kstats_format_rate(text, rate));
+}
+
+static void bound_cell(struct table_cell *cell, const struct list_row *row, double fraction,
+		       uint64_t bound)
+{
+	char text[UNITS_TEXT_MAX];
+
+	if (!kstats_has_percentile(row->entry->count, fraction))
+		return;
+	table_count(cell, bound);
+	if (row->for_people)
+		table_printf(cell, "%s",
+			     row->entry->is_time ? units_format(text, UNIT_NS, bound)
+						 : units_grouped(text, bound, ""));
+}
+
+static void program_cell(struct table_cell *cell, const struct list_row *row)
+{
+	const struct kstats_entry *entry = row->entry;
+
+	if (entry->program && row->for_people)
+		table_owned(cell, text_print("%s (%.*s)", entry->program,
+					     (int)strcspn(entry->name, ":"), entry->name));
+	else
+		table_string(cell, entry->program);
+}
+
+static void filters_cell(struct table_cell *cell, const struct kstats_entry *entry)
+{
+	table_object(cell);
+	for (unsigned i = 0; i < KSTATS_FILTER_COUNT; i++)
+		if (entry->scope.only[i])
+			table_member(cell, kstats_filters[i])->value =
+				(struct table_value){ TABLE_TEXT,
+						      .text = text_of(entry->scope.only[i]) };
+}
 
 static void get_entry_cell(const void *context, const void *row, const struct table_column *column,
 			   struct table_cell *ret)
@@ -109,56 +172,90 @@ static void get_entry_cell(const void *context, const void *row, const struct ta
 		table_string(ret, entry->scope.only[column->argument]);
 		return;
 	case FILTERS:
-		table_object(ret);
-		for (unsigned i = 0; i < KSTATS_FILTER_COUNT; i++)
-			if (entry->scope.only[i])
-				table_member(ret, kstats_filters[i])->value = (struct table_value){
-					TABLE_TEXT, .text = text_of(entry->scope.only[i])
-				};
+		filters_cell(ret, entry);
+		return;
+	case RATE:
+		rate_cell(ret, of);
+		return;
+	case UNIT:
+		table_string(ret, entry->is_time ? unit_name(UNIT_NS) : "");
+		return;
+	case P50_LOW:
+		bound_cell(ret, of, 0.5, entry->p50.low);
+		return;
+	case P50_HIGH:
+		bound_cell(ret, of, 0.5, entry->p50.high);
+		return;
+	case P99_LOW:
+		bound_cell(ret, of, 0.99, entry->p99.low);
+		return;
+	case P99_HIGH:
+		bound_cell(ret, of, 0.99, entry->p99.high);
+		return;
+	case PROGRAM:
+		program_cell(ret, of);
+		return;
+	case WHAT:
+		table_owned(ret, what_of(entry));
 		return;
 	}
+}
+
+/* --- the list --- */
+
+struct list {
+	enum kstats_format format;
+	struct table table;
+	bool has_begun;
+	size_t count;
+};
+
+static const enum table_format formats[KSTATS_FORMAT_COUNT] = {
+	[KSTATS_FORMAT_TEXT] = TABLE_AS_TEXT,
+	[KSTATS_FORMAT_JSON] = TABLE_AS_JSON,
+	[KSTATS_FORMAT_CSV] = TABLE_AS_CSV,
+};
+
+static void begin(struct list *list)
+{
+	if (list->has_begun)
+		return;
+	list->has_begun = true;
+	table_begin(&list->table, columns, array_length(columns),
+		    (struct table_options){ .format = formats[list->format],
+					    .out = stdout,
+					    .get = get_entry_cell });
 }
 
 static struct error *add_entry(void *context, const struct kstats_recorder *recorder,
 			       const struct kstats_entry *entry)
 {
-	table_row(context, &(struct list_row){ recorder, entry });
+	struct list *list = context;
+
+	begin(list);
+	list->count++;
+	table_row(&list->table,
+		  &(struct list_row){ recorder, entry, list->format == KSTATS_FORMAT_TEXT });
 	return NULL;
-}
-
-static struct error *list_for_programs(const struct kstats_search *search, enum table_format format,
-				       int *ret_status)
-{
-	struct table table;
-	struct error *err;
-
-	table_begin(
-		&table, columns, array_length(columns),
-		(struct table_options){ .format = format, .out = stdout, .get = get_entry_cell });
-	err = kstats_each(search, add_entry, &table, NULL, ret_status);
-	return error_first(err, table_end(&table));
 }
 
 struct error *kstats_list(const struct kstats_arguments *arguments, char **words, int *ret_status)
 {
 	const struct kstats_search search = kstats_search(arguments->via);
-	bool is_first = true, is_whole;
+	struct list list = { .format = arguments->showing.format };
+	const bool for_people = list.format == KSTATS_FORMAT_TEXT;
+	bool is_whole = false;
 	struct error *err;
 
 	(void)words;
-	pager_begin(arguments->showing.format == KSTATS_FORMAT_TEXT ? PAGER_TEXT : PAGER_DATA);
-	switch (arguments->showing.format) {
-	case KSTATS_FORMAT_JSON:
-		return list_for_programs(&search, TABLE_AS_JSON, ret_status);
-	case KSTATS_FORMAT_CSV:
-		return list_for_programs(&search, TABLE_AS_CSV, ret_status);
-	case KSTATS_FORMAT_TEXT:
-		err = kstats_each(&search, print_entry, &is_first, &is_whole, ret_status);
-		if (!err && is_first && is_whole)
-			fputs("ctprof: no metrics; use ctprof kstats trace NAME to create one\n",
-			      stderr);
-		return err;
-	default: /* refused before (check_arguments) */
-		return NULL;
-	}
+	pager_begin(for_people ? PAGER_TEXT : PAGER_DATA);
+	/* A heading alone is of use to programs only. */
+	if (!for_people)
+		begin(&list);
+	err = kstats_each(&search, add_entry, &list, &is_whole, ret_status);
+	if (list.has_begun)
+		err = error_first(err, table_end(&list.table));
+	if (!err && for_people && !list.count && is_whole)
+		fputs("ctprof: no metrics; use ctprof kstats trace NAME to create one\n", stderr);
+	return err;
 }

@@ -200,8 +200,7 @@ static struct error *judge_all(const struct kstats_showing *showing,
 	return err;
 }
 
-/* Reject malformed objectives before anything is shown. */
-static struct error *check_objectives(const struct kstats_showing *showing)
+struct error *kstats_check_objectives(const struct kstats_showing *showing)
 {
 	struct kstats_slo slo;
 	struct error *err = NULL;
@@ -381,12 +380,22 @@ static struct error *show_series(const struct kstats_showing *showing,
 	return err;
 }
 
+struct error *kstats_show_tables(const struct kstats_showing *showing,
+				 const struct kstats_tables *tables, int *status)
+{
+	struct error *err = forms[showing->format](showing, tables);
+
+	/* Verdicts stand below what they judge. */
+	fflush(stdout);
+	return err ? err : judge_all(showing, tables, status);
+}
+
 struct error *kstats_show(const struct kstats_arguments *arguments, char **words, int *ret_status)
 {
 	const struct kstats_showing *showing = &arguments->showing;
 	const struct kstats_search search = kstats_search(arguments->via);
 	struct kstats_tables tables = { 0 };
-	struct error *err = check_objectives(showing);
+	struct error *err = kstats_check_objectives(showing);
 
 	if (err) {
 		*ret_status = STATUS_USAGE;
@@ -399,10 +408,7 @@ struct error *kstats_show(const struct kstats_arguments *arguments, char **words
 	if (!err)
 		pager_begin(showing->format == KSTATS_FORMAT_TEXT ? PAGER_TEXT : PAGER_DATA);
 	if (!err)
-		err = forms[showing->format](showing, &tables);
-	fflush(stdout);
-	if (!err)
-		err = judge_all(showing, &tables, ret_status);
+		err = kstats_show_tables(showing, &tables, ret_status);
 	kstats_tables_clear(&tables);
 	return err;
 }

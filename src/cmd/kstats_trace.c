@@ -3,11 +3,14 @@
  * kstats: what is asked for as words and options, and made a metric.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "cmd/kstats.h"
 #include "os/birth.h"
+#include "report/visible.h"
 
 /* "arg2", "arg2,arg1": from 1 to 6. */
 static bool take_arguments(const char *key, struct kstats_spec *spec)
@@ -104,23 +107,71 @@ static struct error *check_free(const char *name)
 	return NULL;
 }
 
+/* --- what was done --- */
+
+/* "reads: syscall:read (2 probes: tracepoint), and GAP-reads for the time between calls", and what
+ * comes next. */
+static struct error *print_traced(const struct kstats_search *search,
+				  const struct kstats_spec *spec,
+				  const struct kstats_traced *traced)
+{
+	_cleanup_(kstats_table_destroy) struct kstats_table *table = NULL;
+	_cleanup_free_ char *gap = text_print(KSTATS_GAP "%s", spec->name);
+	_cleanup_(kstats_table_destroy) struct kstats_table *gaps = NULL;
+	struct error *err = kstats_read(search, spec->name, &table);
+
+	if (err)
+		return err;
+	printf("%s %s: ", spec->is_stopped ? "created" : "recording", spec->name);
+	text_print_visible(stdout, text_of(table->start ? table->start : spec->start), 0);
+	if (table->end) {
+		fputs(" to ", stdout);
+		text_print_visible(stdout, text_of(table->end), 0);
+	}
+	if (traced->probes)
+		printf(" (%zu probe%s: %s)", traced->probes, plural(traced->probes),
+		       table->how ? table->how : "?");
+	error_destroy(gap ? kstats_read(search, gap, &gaps) : &error_no_memory);
+	printf("%s%s\n", gaps ? ", and the time between in " : "", gaps ? gap : "");
+	if (spec->is_stopped)
+		printf("start it: ctprof kstats start %s\n", spec->name);
+	else
+		printf("show it: ctprof kstats show %s\n", spec->name);
+	return NULL;
+}
+
+struct error *kstats_spec_of(const struct kstats_arguments *arguments, char **words,
+			     struct kstats_spec *ret)
+{
+	struct error *err = kstats_spec_parse(words, ret);
+
+	return err ? err : apply_options(&arguments->recording, ret);
+}
+
+struct error *kstats_make(const struct kstats_search *search, const struct kstats_spec *spec,
+			  struct kstats_traced *ret)
+{
+	struct error *err = check_free(spec->name);
+
+	return err ? err : search->recorders[0]->trace(spec, ret);
+}
+
 struct error *kstats_trace(const struct kstats_arguments *arguments, char **words, int *ret_status)
 {
 	const struct kstats_search search = kstats_search(arguments->via ? arguments->via : "bpf");
 	struct kstats_spec spec = { 0 };
-	struct error *err = kstats_spec_parse(words, &spec);
+	struct kstats_traced traced;
+	struct error *err = kstats_spec_of(arguments, words, &spec);
 
-	if (!err)
-		err = apply_options(&arguments->recording, &spec);
 	if (!err && !search.recorders[0]->trace)
 		err = error_create("cannot trace with --via user: programs create their metrics "
 				   "themselves");
 	if (err)
 		*ret_status = STATUS_USAGE;
 	else
-		err = check_free(spec.name);
+		err = kstats_make(&search, &spec, &traced);
 	if (!err)
-		err = search.recorders[0]->trace(&spec);
+		err = print_traced(&search, &spec, &traced);
 	kstats_spec_clear(&spec);
 	return err;
 }

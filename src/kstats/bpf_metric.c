@@ -18,6 +18,7 @@
 #include "bpf/programs.h"
 #include "kstats/bpf_config.h"
 #include "kstats/bpf_pins.h"
+#include "os/boot_id.h"
 #include "os/cgroup_path.h"
 #include "os/cgroup_tree.h"
 #include "os/cpulist.h"
@@ -484,6 +485,8 @@ static struct error *describe_metric(const struct kstats_metric *metric, struct 
 	table->is_active = metric->control->which[metric->which].is_active;
 	table->taken_ns = clock_ns(CLOCK_REALTIME);
 	table->overhead_ns = metric->control->overhead_ns;
+	kstats_table_recorded(table, &metric->control->which[metric->which].recorded);
+	table->boot = boot_id();
 	return kstats_config_scope(&metric->config, &table->scope);
 }
 
@@ -508,9 +511,22 @@ struct error *kstats_metric_read(struct kstats_metric *metric, struct kstats_tab
 
 /* --- commands --- */
 
+static struct kstats_now now(void)
+{
+	return (struct kstats_now){ clock_ns(CLOCK_REALTIME), clock_ns(CLOCK_MONOTONIC) };
+}
+
+void kstats_control_begin(struct kstats_control *control, enum kstats_which which, bool is_active)
+{
+	kstats_control_set(control, which, is_active);
+	kstats_recorded_begin(&control->which[which].recorded, is_active, now());
+}
+
 void kstats_control_set(struct kstats_control *control, enum kstats_which which, bool is_active)
 {
 	bool is_running = false;
+
+	kstats_recorded_switch(&control->which[which].recorded, is_active, now());
 
 	control->which[which].is_active = is_active;
 	for (unsigned i = 0; i < KSTATS_WHICH_COUNT; i++)
@@ -577,6 +593,7 @@ static struct error *empty_metric(struct kstats_metric *metric)
 	calls = count_missed_calls(metric);
 	here->missed = calls.missed;
 	here->recursive = calls.recursive;
+	kstats_recorded_begin(&here->recorded, here->is_active, now());
 	__atomic_store_n(&here->is_held, 0, __ATOMIC_RELEASE);
 	return NULL;
 }

@@ -31,6 +31,9 @@ struct error *kstats_metric_read(struct kstats_metric *metric,
 struct error *kstats_metric_command(struct kstats_metric *metric,
 				    enum kstats_command command) MUST_CHECK;
 
+/* It is made now, and records or does not. */
+void kstats_control_begin(struct kstats_control *control, enum kstats_which which, bool is_active);
+
 /* From now on it records, or no longer does. */
 void kstats_control_set(struct kstats_control *control, enum kstats_which which, bool is_active);
 

@@ -29,8 +29,9 @@
 
 #include "histogram/bucket.h"
 #include "kstats/enums.h"
+#include "kstats/recorded_time.h"
 
-#define KSTATS_MAGIC      0x3573746174736b63ull /* "ckstats5": the form of all that is here */
+#define KSTATS_MAGIC      0x3673746174736b63ull /* "ckstats6": the form of all that is here */
 #define KSTATS_TEXT_MAX   1024
 #define KSTATS_TICK_NS    10000000 /* of /proc (USER_HZ) */
 #define KSTATS_CPUS_MAX   4096
@@ -92,6 +93,7 @@ struct kstats_switch {
 	__u64 groups;  /* in use */
 	/* The kernel's counts of missed and recursive calls when it was last emptied. */
 	__u64 missed, recursive;
+	struct kstats_recorded_time recorded; /* of the commands; programs do not look at it */
 };
 
 struct kstats_control {

@@ -16,12 +16,13 @@
 static void set_active(struct kstats_program *program, const struct kstats_spec *spec)
 {
 	for (unsigned which = 0; which < KSTATS_WHICH_COUNT; which++)
-		kstats_control_set(program->control, which,
-				   !spec->is_stopped && (which == KSTATS_VALUES ||
-							 kstats_program_has_gaps(program)));
+		kstats_control_begin(program->control, which,
+				     !spec->is_stopped && (which == KSTATS_VALUES ||
+							   kstats_program_has_gaps(program)));
 }
 
-static struct error *make_metric(const struct kstats_spec *spec, int pins)
+static struct error *make_metric(const struct kstats_spec *spec, int pins,
+				 struct kstats_traced *ret)
 {
 	_cleanup_(kstats_program_close) struct kstats_program *program = NULL;
 	struct stat there;
@@ -36,17 +37,20 @@ static struct error *make_metric(const struct kstats_spec *spec, int pins)
 		program->control->overhead_ns = kstats_overhead(program);
 	/* Before it is pinned: a metric is complete when other commands can find it. */
 	set_active(program, spec);
-	return kstats_pins_add(pins, spec->name, program);
+	err = kstats_pins_add(pins, spec->name, program);
+	if (!err)
+		ret->probes = program->links.count;
+	return err;
 }
 
-static struct error *trace(const struct kstats_spec *spec)
+static struct error *trace(const struct kstats_spec *spec, struct kstats_traced *ret)
 {
 	_cleanup_close_ int pins = -1;
 	struct error *err = kstats_name_check(spec->name);
 
 	if (!err)
 		err = kstats_pins_lock(true, &pins);
-	return err ? err : make_metric(spec, pins);
+	return err ? err : make_metric(spec, pins, ret);
 }
 
 static struct error *take_away(const char *name)
@@ -83,16 +87,10 @@ static struct error *entry_of(const char *name, struct kstats_entry *ret)
 
 	if (err)
 		return err;
-	ret->name = take_ptr(table->name);
-	ret->start = take_ptr(table->start);
-	ret->end = take_ptr(table->end);
-	ret->how = take_ptr(table->how);
-	ret->scope = table->scope;
-	table->scope = (struct kstats_scope){ 0 };
-	ret->by = table->by;
-	ret->is_active = table->is_active;
-	ret->count = kstats_table_count(table);
-	return NULL;
+	err = kstats_entry_of_table(table, ret);
+	if (!err)
+		ret->name = take_ptr(table->name);
+	return err;
 }
 
 /* A metric that cannot be read can be removed, so list it. */

@@ -23,6 +23,10 @@ struct kstats_distribution {
 struct error *kstats_distribution_of(const struct kstats_table *table, const struct kstats_row *row,
 				     struct kstats_distribution *ret) MUST_CHECK;
 void kstats_distribution_clear(struct kstats_distribution *distribution);
+static inline void kstats_distribution_clear_guard(struct kstats_distribution *distribution)
+{
+	kstats_distribution_clear(distribution);
+}
 
 struct kstats_percentile {
 	unsigned slot;

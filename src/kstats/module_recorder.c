@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "kstats/module_text.h"
 #include "kstats/v3.h"
+#include "os/boot_id.h"
 
 /* --- where it is --- */
 
@@ -193,8 +194,6 @@ struct error *kstats_module_remove(int dir, const char *name)
 
 /* A line for each slot and CPU: with 5 bits and 8,192 CPUs still less. */
 #define READ_MAX ((size_t)256 << 20)
-/* Two places, a name, and numbers. */
-#define HEAD_MAX 4096
 
 static void buffer_guard(struct file_buffer *buffer)
 {
@@ -221,6 +220,7 @@ static struct error *say_where(struct kstats_table *table)
 	char host[256] = "";
 
 	table->taken_ns = clock_ns(CLOCK_REALTIME);
+	table->boot = boot_id();
 	table->recorder = strdup(kstats_module.name);
 	if (gethostname(host, sizeof(host) - 1) == 0)
 		table->host = strdup(host);
@@ -252,31 +252,22 @@ struct error *kstats_module_read(int dir, const char *name, struct kstats_table 
 
 /* --- lists --- */
 
-static struct error *entry_of_table(int dir, const char *name, struct kstats_entry *ret)
+static struct error *entry_of(int dir, const char *name, struct kstats_entry *ret)
 {
 	_cleanup_(kstats_table_destroy) struct kstats_table *table = NULL;
 	struct error *err = kstats_module_read(dir, name, &table);
-	struct kstats_entry entry = { .is_active = true };
+	struct kstats_entry entry = { 0 };
 
 	if (err)
 		return err;
-	entry.count = kstats_table_count(table);
+	/* Other modules than ours do not say whether they record. */
+	table->is_active |= !is_our_directory(dir);
+	err = kstats_entry_of_table(table, &entry);
+	if (err)
+		return err;
 	entry.name = take_ptr(table->name);
 	*ret = entry;
 	return NULL;
-}
-
-static struct error *entry_of_head(int dir, const char *name, struct kstats_entry *ret)
-{
-	_cleanup_(buffer) struct file_buffer buffer = { 0 };
-	_cleanup_free_ char *path = text_print("_raw/%s", name);
-	struct text text;
-	int failed;
-
-	if (!path)
-		return &error_no_memory;
-	failed = file_read_head(dir, path, HEAD_MAX, &buffer, &text);
-	return failed ? no_metric(failed, name) : kstats_module_parse_head(text, ret);
 }
 
 /* A metric that cannot be read can be removed, so list it. */
@@ -300,8 +291,7 @@ static struct error *add_entry(int dir, const char *name, struct kstats_entries 
 
 	if (!array_reserve(entries, 1))
 		return &error_no_memory;
-	err = is_our_directory(dir) ? entry_of_head(dir, name, &entry)
-				    : entry_of_table(dir, name, &entry);
+	err = entry_of(dir, name, &entry);
 	/* Removed since its name was read. */
 	if (err && err->errnum == ENOENT) {
 		error_destroy(err);
@@ -340,11 +330,12 @@ struct error *kstats_module_list(int dir, struct kstats_entries *entries)
 
 /* --- the recorder --- */
 
-static struct error *trace(const struct kstats_spec *spec)
+static struct error *trace(const struct kstats_spec *spec, struct kstats_traced *ret)
 {
 	_cleanup_close_ int dir = -1;
 	struct error *err = kstats_module_open(&dir);
 
+	*ret = (struct kstats_traced){ 0 };
 	return err ? err : kstats_module_trace(dir, spec);
 }
 

@@ -181,24 +181,3 @@ struct error *kstats_module_parse(struct text text, struct kstats_table **ret)
 	*ret = take_ptr(table);
 	return NULL;
 }
-
-struct error *kstats_module_parse_head(struct text text, struct kstats_entry *ret)
-{
-	struct kstats_entry entry = { 0 };
-	struct module_head head = { 0 };
-	struct error *err = parse_head(&text, &head);
-
-	if (err)
-		return err;
-	entry.is_active = head.is_active;
-	entry.count = head.count;
-	if (!copy_value(head.name, &entry.name) || !copy_value(head.start, &entry.start) ||
-	    !copy_value(head.end, &entry.end) || !copy_value(key_by_end(&head), &entry.scope.key)) {
-		free(entry.name);
-		free(entry.start);
-		free(entry.end);
-		return &error_no_memory;
-	}
-	*ret = entry;
-	return NULL;
-}

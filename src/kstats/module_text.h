@@ -23,8 +23,5 @@
 
 /* All of it. */
 struct error *kstats_module_parse(struct text text, struct kstats_table **ret) MUST_CHECK;
-/* Parse the lines before the slots; the text may end anywhere after them. To be cleared as
- * kstats_entries_clear() does. */
-struct error *kstats_module_parse_head(struct text text, struct kstats_entry *ret) MUST_CHECK;
 
 #endif

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "kstats/recorder.h"
 
+#include <math.h>
+#include <string.h>
+
+#include "base/units.h"
+
 const char *const kstats_commands[KSTATS_COMMAND_COUNT] = {
 #define COMMAND_NAME(id, name, prose) [KSTATS_##id] = name,
 	KSTATS_COMMANDS(COMMAND_NAME)
@@ -14,6 +19,34 @@ void kstats_notes_clear(struct kstats_notes *notes)
 	array_deinit(notes);
 }
 
+void kstats_entry_measure(struct kstats_entry *entry, const struct kstats_distribution *all,
+			  uint64_t recorded_ns)
+{
+	entry->count = all->count;
+	entry->p50 = kstats_percentile(all, 0.5);
+	entry->p99 = kstats_percentile(all, 0.99);
+	entry->rate = recorded_ns ? (double)all->count / ((double)recorded_ns / 1e9) : (double)NAN;
+}
+
+struct error *kstats_entry_of_table(struct kstats_table *table, struct kstats_entry *ret)
+{
+	_cleanup_(kstats_distribution_clear) struct kstats_distribution all = { 0 };
+	struct error *err = kstats_distribution_of(table, NULL, &all);
+
+	if (err)
+		return err;
+	ret->start = take_ptr(table->start);
+	ret->end = take_ptr(table->end);
+	ret->how = take_ptr(table->how);
+	ret->scope = table->scope;
+	table->scope = (struct kstats_scope){ 0 };
+	ret->by = table->by;
+	ret->is_active = table->is_active;
+	ret->is_time = strcmp(table->unit, unit_name(UNIT_NS)) == 0;
+	kstats_entry_measure(ret, &all, table->recorded_ns);
+	return NULL;
+}
+
 void kstats_entries_clear(struct kstats_entries *entries)
 {
 	for (size_t i = 0; i < entries->count; i++) {
@@ -21,6 +54,7 @@ void kstats_entries_clear(struct kstats_entries *entries)
 		free(entries->items[i].start);
 		free(entries->items[i].end);
 		free(entries->items[i].how);
+		free(entries->items[i].program);
 		kstats_scope_clear(&entries->items[i].scope);
 	}
 	array_deinit(entries);

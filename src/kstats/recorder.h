@@ -18,6 +18,7 @@
 #ifndef KSTATS_RECORDER_H
 #define KSTATS_RECORDER_H
 
+#include "kstats/distribution.h"
 #include "kstats/file.h"
 #include "kstats/spec.h"
 
@@ -43,6 +44,11 @@ struct kstats_entry {
 	enum kstats_by by;
 	bool is_active;
 	uint64_t count; /* of values */
+	/* Of them; only where there are enough values (kstats_has_percentile). */
+	struct kstats_percentile p50, p99;
+	bool is_time;
+	double rate;   /* values per second while it recorded; NAN: unknown */
+	char *program; /* the command name of the process that has it; NULL: it is no process's */
 };
 
 /* Notes about omitted metrics and the reasons, one line each. */
@@ -55,7 +61,18 @@ struct kstats_entries {
 	ARRAY(struct kstats_entry);
 	struct kstats_notes notes;
 };
+/* The numbers of an entry, from those of all rows together. */
+void kstats_entry_measure(struct kstats_entry *entry, const struct kstats_distribution *all,
+			  uint64_t recorded_ns);
+/* All of an entry, from its table, whose words it takes; but for `name` and `program`. */
+struct error *kstats_entry_of_table(struct kstats_table *table,
+				    struct kstats_entry *ret) MUST_CHECK;
 void kstats_entries_clear(struct kstats_entries *entries);
+
+/* What was attached to create a metric. */
+struct kstats_traced {
+	size_t probes; /* in the kernel and in programs; 0: unknown */
+};
 
 /*
  * The code of an error is ENOENT for an unknown name, and EEXIST for one in use. If the recorder is
@@ -65,7 +82,7 @@ void kstats_entries_clear(struct kstats_entries *entries);
 struct kstats_recorder {
 	const char *name; /* of `--via`, and in tables */
 	/* NULL: cannot be asked to. All or nothing: after an error nothing is left behind. */
-	struct error *(*trace)(const struct kstats_spec *spec);
+	struct error *(*trace)(const struct kstats_spec *spec, struct kstats_traced *ret);
 	/* Added to `entries`; none where the recorder is not there at all. */
 	struct error *(*list)(struct kstats_entries *entries);
 	struct error *(*read)(const char *name, struct kstats_table **ret);

@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "histogram/bucket.h"
+#include "kstats/recorded_time.h"
 
 #define KSTATS_SHARED_PREFIX   "kstats:" /* of the memfd's name, before the metric's */
 #define KSTATS_SHARED_MAGIC    "kstats\r\n"
@@ -44,8 +45,12 @@ struct kstats_shared_header {
 	uint32_t is_time;     /* values are nanoseconds */
 	uint32_t overhead_ns; /* what an empty span measures; 0: unknown */
 	uint32_t is_stopped;  /* others may write it */
-	uint64_t resets;      /* the same */
+	uint64_t resets;      /* the same, and so all that is behind the name */
 	char name[KSTATS_SHARED_NAME_MAX + 1];
+	/* Of programs that do not write it, and after a reset by one, it is unknown: `timed_resets`
+	 * is then less than `resets`, or `began_ns` is 0. */
+	struct kstats_recorded_time recorded;
+	uint64_t timed_resets; /* `recorded` is that since so many resets */
 };
 
 /*

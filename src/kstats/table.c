@@ -2,9 +2,11 @@
 #include "kstats/table.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 
 const struct kstats_by_info kstats_bys[KSTATS_BY_COUNT] = {
@@ -48,6 +50,7 @@ void kstats_table_destroy(struct kstats_table *table)
 	array_deinit(&table->rows);
 	free(table->name);
 	free(table->host);
+	free(table->boot);
 	free(table->instance);
 	free(table->unit);
 	free(table->recorder);
@@ -157,6 +160,26 @@ struct error *kstats_table_coarsen(struct kstats_table *table, unsigned frac_bit
 	return NULL;
 }
 
+uint64_t kstats_recorded_until_now(const struct kstats_recorded_time *time)
+{
+	const struct kstats_now now = { .monotonic_ns = clock_ns(CLOCK_MONOTONIC) };
+
+	return time->began_ns ? kstats_recorded_ns(time, now) : 0;
+}
+
+void kstats_table_recorded(struct kstats_table *table, const struct kstats_recorded_time *time)
+{
+	table->began_ns = time->began_ns;
+	table->recorded_ns = kstats_recorded_until_now(time);
+}
+
+double kstats_table_rate(const struct kstats_table *table)
+{
+	const uint64_t ns = table->window_ns ? table->window_ns : table->recorded_ns;
+
+	return ns ? (double)kstats_table_count(table) / ((double)ns / 1e9) : (double)NAN;
+}
+
 uint64_t kstats_table_count(const struct kstats_table *table)
 {
 	uint64_t count = 0;
@@ -197,6 +220,8 @@ struct error *kstats_table_copy_rows(const struct kstats_table *table, struct ks
 	memcpy(copy->losses, table->losses, sizeof(copy->losses));
 	copy->earlier = table->earlier;
 	copy->earlier_known = table->earlier_known;
+	copy->began_ns = table->began_ns;
+	copy->recorded_ns = table->recorded_ns;
 	err = add_table_rows(copy, table);
 	if (!err)
 		*ret = take_ptr(copy);
@@ -251,6 +276,7 @@ struct error *kstats_table_merge(struct kstats_table *into, const struct kstats_
 	if (err)
 		return err;
 	kstats_agree(&into->host, from->host);
+	kstats_agree(&into->boot, from->boot);
 	kstats_agree(&into->instance, from->instance);
 	kstats_agree(&into->recorder, from->recorder);
 	kstats_agree(&into->how, from->how);
@@ -271,6 +297,8 @@ struct error *kstats_table_merge(struct kstats_table *into, const struct kstats_
 	if (into->taken_ns < from->taken_ns)
 		into->taken_ns = from->taken_ns;
 	into->is_active |= from->is_active;
+	/* Readings of several hosts or runs have no common time. */
+	into->began_ns = into->recorded_ns = 0;
 	return NULL;
 }
 
@@ -301,6 +329,14 @@ static bool has_all(const struct kstats_table *now, const struct kstats_table *b
 		if (now->losses[loss] < before->losses[loss])
 			return false;
 	return now->earlier >= before->earlier;
+}
+
+/* Of the same values, times only grow. */
+static bool has_begun_again(const struct kstats_table *now, const struct kstats_table *before)
+{
+	if (now->began_ns && before->began_ns && now->began_ns != before->began_ns)
+		return true;
+	return now->recorded_ns && now->recorded_ns < before->recorded_ns;
 }
 
 /* True: something is left of it. */
@@ -340,11 +376,14 @@ struct error *kstats_table_subtract(struct kstats_table *now, const struct kstat
 {
 	if (now->frac_bits != before->frac_bits || now->by != before->by)
 		return error_create("%s was recreated meanwhile", now->name);
-	if (!has_all(now, before))
+	if (!has_all(now, before) || has_begun_again(now, before))
 		return error_create("%s was reset meanwhile", now->name);
 	subtract_rows(now, before);
 	for (unsigned loss = 0; loss < KSTATS_LOSS_COUNT; loss++)
 		now->losses[loss] -= before->losses[loss];
 	now->earlier -= before->earlier;
+	now->recorded_ns = now->recorded_ns && before->recorded_ns
+				   ? now->recorded_ns - before->recorded_ns
+				   : 0;
 	return NULL;
 }

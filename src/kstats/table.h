@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "histogram/bucket.h"
 #include "kstats/enums.h"
+#include "kstats/recorded_time.h"
 #include "kstats/scope.h"
 
 struct kstats_slot {
@@ -46,6 +47,7 @@ struct kstats_row {
 
 struct kstats_table {
 	char *name, *host; /* host: where it was recorded; NULL: unknown */
+	char *boot;        /* of the host, an ID of each; NULL: unknown */
 	char *instance;    /* the number of the process that has it; NULL: none, or several */
 	char *unit;        /* of values: "ns", or "" */
 	char *recorder;    /* "bpf", "module", "user" */
@@ -59,6 +61,10 @@ struct kstats_table {
 	uint64_t taken_ns;    /* since the epoch: when it was read */
 	uint64_t window_ns;   /* what was recorded in so long before that; 0: since it was made */
 	uint64_t overhead_ns; /* what an empty pair measures; 0: unknown */
+	/* Since the epoch: when it was made or last emptied; 0: unknown. Two readings with the same
+	 * one are of the same values, and later ones. */
+	uint64_t began_ns;
+	uint64_t recorded_ns; /* how long it has recorded since then; 0: unknown */
 	uint64_t losses[KSTATS_LOSS_COUNT];
 	uint32_t losses_known; /* a bit for each that this recorder counts */
 	uint64_t earlier;      /* in progress when recording began: not measured, and not lost */
@@ -83,6 +89,15 @@ char *kstats_table_title(const struct kstats_table *table);
  * table's, and may move when another is made. */
 struct error *kstats_table_row(struct kstats_table *table, uint64_t id, const char *label,
 			       struct kstats_row **ret) MUST_CHECK;
+
+/* Take `began_ns` and `recorded_ns` from what a recorder keeps, as of now. */
+void kstats_table_recorded(struct kstats_table *table, const struct kstats_recorded_time *time);
+
+/* How long it has recorded by now; 0: unknown. */
+uint64_t kstats_recorded_until_now(const struct kstats_recorded_time *time);
+
+/* Values per second while it recorded; NAN if it is unknown how long that was. */
+double kstats_table_rate(const struct kstats_table *table);
 
 /* The number of values in all rows and slots, saturating. */
 uint64_t kstats_table_count(const struct kstats_table *table);

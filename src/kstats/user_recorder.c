@@ -3,6 +3,7 @@
  * Programs that record with libkstats: the calls that all recorders have.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "kstats/user_search.h"
+#include "os/boot_id.h"
 #include "os/cpulist.h"
 
 /* --- the list --- */
@@ -20,21 +22,43 @@ static void destroy_entry(void *made)
 	struct kstats_entry *entry = made;
 
 	free(entry->name);
+	free(entry->program);
 	free(entry);
+}
+
+/* The command name of a process; NULL: it ended, or no memory. */
+static char *program_of(uint32_t pid)
+{
+	_cleanup_close_ int fd = -1;
+	char path[40], name[64];
+	ssize_t length;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/comm", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	length = fd < 0 ? -1 : read(fd, name, sizeof(name) - 1);
+	if (length <= 0)
+		return NULL;
+	name[length - (name[length - 1] == '\n')] = '\0';
+	return strdup(name);
 }
 
 static struct error *make_entry(const struct user_found *found, struct kstats_region *region,
 				size_t rows, void **ret)
 {
+	_cleanup_(kstats_distribution_clear) struct kstats_distribution all = { 0 };
 	struct kstats_entry *entry = calloc(1, sizeof(*entry));
+	const struct kstats_recorded_time time = kstats_region_recorded(region);
 	struct error *err;
 
 	(void)rows;
 	if (!entry)
 		return &error_no_memory;
 	entry->is_active = kstats_region_is_active(region);
-	err = kstats_region_count(region, &entry->count);
+	entry->is_time = region->header.is_time;
+	err = kstats_region_add_up(region, &all);
 	if (!err) {
+		kstats_entry_measure(entry, &all, kstats_recorded_until_now(&time));
+		entry->program = program_of(found->pid);
 		entry->name = text_print("%u:%s", found->pid, found->name);
 		err = entry->name ? NULL : &error_no_memory;
 	}
@@ -73,6 +97,7 @@ static struct error *list_metrics(struct kstats_entries *entries)
 static struct error *describe_region(uint32_t pid, const struct kstats_region *region,
 				     struct kstats_table *table)
 {
+	const struct kstats_recorded_time time = kstats_region_recorded(region);
 	struct utsname system;
 
 	uname(&system);
@@ -85,7 +110,9 @@ static struct error *describe_region(uint32_t pid, const struct kstats_region *r
 	table->cpus = cpus_possible();
 	table->is_active = kstats_region_is_active(region);
 	table->taken_ns = clock_ns(CLOCK_REALTIME);
+	table->boot = boot_id();
 	table->overhead_ns = region->header.overhead_ns;
+	kstats_table_recorded(table, &time);
 	/* No call is lost, so all losses are known to be 0. */
 	table->losses_known = (1u << KSTATS_LOSS_COUNT) - 1;
 	table->earlier_known = true;

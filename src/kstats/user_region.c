@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -13,6 +14,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "os/cpulist.h"
 
 /* --- mapping --- */
@@ -317,27 +319,46 @@ struct error *kstats_region_read(struct kstats_region *region, size_t rows,
 	return err;
 }
 
-static struct error *add_to_count(void *context, unsigned cpu, unsigned slot,
-				  struct kstats_shared_slot counted)
+static struct error *add_to_sum(void *context, unsigned cpu, unsigned slot,
+				struct kstats_shared_slot counted)
 {
-	(void)cpu, (void)slot;
-	*(uint64_t *)context += counted.count;
+	struct kstats_distribution *sum = context;
+
+	(void)cpu;
+	sum->slots[slot].count += counted.count;
+	sum->slots[slot].sum += counted.sum;
+	sum->count += counted.count;
 	return NULL;
 }
 
-struct error *kstats_region_count(struct kstats_region *region, uint64_t *ret)
+struct error *kstats_region_add_up(struct kstats_region *region, struct kstats_distribution *ret)
 {
+	const size_t slots = BUCKET_SLOTS(region->header.frac_bits);
+	struct kstats_distribution sum = { .frac_bits = region->header.frac_bits };
 	struct attempts attempts = attempts_of(region);
 	struct error *err;
-	uint64_t count;
 
+	sum.slots = calloc(slots, sizeof(*sum.slots));
+	if (!sum.slots)
+		return &error_no_memory;
 	do {
-		count = 0;
-		err = visit_all(region, add_to_count, &count);
+		memset(sum.slots, 0, slots * sizeof(*sum.slots));
+		sum.count = 0;
+		err = visit_all(region, add_to_sum, &sum);
 	} while (is_worth_another(region, &err, &attempts));
-	if (!err)
-		*ret = count;
+	if (err)
+		kstats_distribution_clear(&sum);
+	else
+		*ret = sum;
 	return err;
+}
+
+struct kstats_recorded_time kstats_region_recorded(const struct kstats_region *region)
+{
+	const struct kstats_shared_header *header = region->bytes;
+	const struct kstats_recorded_time time = header->recorded;
+
+	return header->timed_resets == header->resets ? time : (struct kstats_recorded_time){ 0 };
 }
 
 bool kstats_region_is_active(const struct kstats_region *region)
@@ -377,6 +398,11 @@ static void forget_table(const struct kstats_region *region, unsigned part, unsi
 		forgotten[slot] = kstats_shared_load(&slots[slot]);
 }
 
+static struct kstats_now now(void)
+{
+	return (struct kstats_now){ clock_ns(CLOCK_REALTIME), clock_ns(CLOCK_MONOTONIC) };
+}
+
 static struct error *reset(const struct kstats_region *region)
 {
 	struct error *err = take_turn(region);
@@ -389,6 +415,8 @@ static struct error *reset(const struct kstats_region *region)
 		for (unsigned cpu = 0; cpu < region->header.cpus; cpu++)
 			forget_table(region, part, cpu, next);
 	__atomic_store_n(&region->bytes->resets, next, __ATOMIC_RELEASE);
+	kstats_recorded_begin(&region->bytes->recorded, kstats_region_is_active(region), now());
+	region->bytes->timed_resets = next;
 	flock(region->fd, LOCK_UN);
 	return NULL;
 }
@@ -397,6 +425,8 @@ struct error *kstats_region_command(const struct kstats_region *region, enum kst
 {
 	if (command == KSTATS_RESET)
 		return reset(region);
+	if (kstats_region_recorded(region).began_ns)
+		kstats_recorded_switch(&region->bytes->recorded, command == KSTATS_START, now());
 	__atomic_store_n(&region->bytes->is_stopped, command == KSTATS_STOP, __ATOMIC_SEQ_CST);
 	return NULL;
 }

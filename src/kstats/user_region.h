@@ -9,6 +9,7 @@
 #ifndef KSTATS_USER_REGION_H
 #define KSTATS_USER_REGION_H
 
+#include "kstats/distribution.h"
 #include "kstats/recorder.h"
 #include "kstats/shared_memory.h"
 
@@ -42,8 +43,11 @@ bool kstats_region_is_active(const struct kstats_region *region);
  */
 struct error *kstats_region_read(struct kstats_region *region, size_t rows,
 				 struct kstats_table *table) MUST_CHECK;
-/* The number of values since the last reset. */
-struct error *kstats_region_count(struct kstats_region *region, uint64_t *ret) MUST_CHECK;
+/* The same of all CPUs together. To be cleared (kstats_distribution_clear). */
+struct error *kstats_region_add_up(struct kstats_region *region,
+				   struct kstats_distribution *ret) MUST_CHECK;
+/* How long it has recorded; all 0: unknown. */
+struct kstats_recorded_time kstats_region_recorded(const struct kstats_region *region);
 
 /* The region was mapped to be written to. */
 struct error *kstats_region_command(const struct kstats_region *region,

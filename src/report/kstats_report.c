@@ -2,6 +2,7 @@
 #include "report/kstats_report.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -216,11 +217,12 @@ static void print_percentiles(FILE *out, const struct kstats_table *table,
 				      ""));
 }
 
+/* `rate`: values per second; NAN: unknown. */
 static struct error *print_distribution(FILE *out, const struct kstats_table *table,
-					const struct kstats_distribution *of,
+					const struct kstats_distribution *of, double rate,
 					const struct kstats_style *style)
 {
-	char mean[UNITS_TEXT_MAX];
+	char mean[UNITS_TEXT_MAX], text[UNITS_TEXT_MAX];
 	struct error *err;
 
 	fprintf(out, "  count %" PRIu64, of->count);
@@ -228,7 +230,10 @@ static struct error *print_distribution(FILE *out, const struct kstats_table *ta
 		fputs(": nothing was recorded yet\n", out);
 		return NULL;
 	}
-	fprintf(out, ", mean %s\n\n", kstats_format(mean, table, kstats_mean(of)));
+	fprintf(out, ", mean %s", kstats_format(mean, table, kstats_mean(of)));
+	if (isfinite(rate))
+		fprintf(out, ", %s", kstats_format_rate(text, rate));
+	fputs("\n\n", out);
 	err = print_histogram(out, table, of, style);
 	fputc('\n', out);
 	print_percentiles(out, table, of);
@@ -299,7 +304,7 @@ static struct error *print_table_row(FILE *out, const struct kstats_table *table
 		fprintf(out, "\n%s ", kstats_bys[table->by].heading);
 		print_row_name(out, table, row);
 		fputc('\n', out);
-		err = print_distribution(out, table, &of, style);
+		err = print_distribution(out, table, &of, (double)NAN, style);
 	}
 	kstats_distribution_clear(&of);
 	return err;
@@ -377,7 +382,7 @@ struct error *kstats_report_text(FILE *out, const struct kstats_table *table,
 
 	print_table_heading(out, table);
 	if (!err)
-		err = print_distribution(out, table, &all, style);
+		err = print_distribution(out, table, &all, kstats_table_rate(table), style);
 	print_losses(out, table);
 	if (style->rows && !err && all.count)
 		err = print_table_rows(out, table, style);

@@ -2,6 +2,7 @@
 #include "report/kstats_values.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 const struct kstats_percentile_row kstats_percentiles[KSTATS_PERCENTILES] = {
@@ -42,4 +43,16 @@ char *kstats_format_percentile(char *buffer, const struct kstats_table *table,
 	if (kstats_has_percentile(of->count, fraction))
 		return kstats_format_exact(buffer, table, kstats_percentile(of, fraction).high);
 	return strcpy(buffer, "-");
+}
+
+char *kstats_format_rate(char *buffer, double rate)
+{
+	char digits[UNITS_TEXT_MAX];
+
+	if (rate < 100)
+		snprintf(buffer, UNITS_TEXT_MAX, "%.3g/s", rate);
+	else
+		snprintf(buffer, UNITS_TEXT_MAX, "%s/s",
+			 units_grouped(digits, rate < 0x1p64 ? (__int128)rate : UINT64_MAX, ""));
+	return buffer;
 }

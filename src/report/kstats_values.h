@@ -21,6 +21,9 @@ char *kstats_format_signed(char *buffer, const struct kstats_table *table, doubl
 char *kstats_format_percentile(char *buffer, const struct kstats_table *table,
 			       const struct kstats_distribution *of, double fraction);
 
+/* Values per second: "12,345/s", "0.25/s". */
+char *kstats_format_rate(char *buffer, double rate);
+
 /* From p50 to the maximum, which is always shown. */
 #define KSTATS_PERCENTILES 7
 struct kstats_percentile_row {

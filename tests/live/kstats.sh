@@ -148,10 +148,12 @@ lists_agree() {
 	equal "as text" "$(kstats list --via bpf | awk 'NR > 1 { print $1, $2, $3, $4 }' | sort)" \
 		"$(printf '%s\n' "GAP-listed bpf active 16" "listed bpf active 17" "many bpf active 0")"
 	kstats stop many
-	equal "as CSV" "$(kstats list --via bpf --format csv | sort | tr '\n' ' ')" \
+	equal "as CSV" "$(kstats list --via bpf --format csv | cut -d, -f-12 | sort | tr '\n' ' ')" \
 		"GAP-listed,bpf,active,16,syscall:getppid,,cpu,task,,,$own_comm, listed,bpf,active,17,syscall:getppid,,cpu,task,,,$own_comm, many,bpf,stopped,0,usdt:$calls:kstats_calls:nap_begin,usdt:$calls:kstats_calls:nap_end,cpu,task,,,, name,via,state,count,start,end,by,key,pid,cgroup,comm,cpus "
 	equal "as JSON" "$(kstats list --via bpf --format json | jq -c '[.[] | select(.name == "listed") | .via, .active, .count, .start, .end]')" \
 		'["bpf",true,17,"syscall:getppid",null]'
+	equal "their numbers" "$(kstats list --via bpf --format json | jq -c '.[] | select(.name == "listed") | .rate_per_s > 0, .p50_low < .p50_high, .p99_high, .program')" \
+		$'true\ntrue\nnull\nnull'
 	refused 2 "text, json and csv" list --format kstats
 }
 
@@ -225,10 +227,10 @@ processes_are_told_apart() {
 		ctprof=$1 calls=$2
 		sleep 100 & pid=$!
 		"$ctprof" kstats trace reused --pid $pid start syscall:getppid
-		"$ctprof" kstats list | grep "only pid $pid$"
+		"$ctprof" kstats list | grep "only pid $pid *$"
 		kill $pid
 		wait $pid || :
-		"$ctprof" kstats list | grep "only pid $pid (ended)$"
+		"$ctprof" kstats list | grep "only pid $pid (ended) *$"
 		echo $((pid - 1)) > /proc/sys/kernel/ns_last_pid
 		"$calls" getppid 10 & later=$!
 		[ $later = $pid ]
@@ -646,7 +648,8 @@ serve_program() {
 program_is_shown() {
 	serve_program
 	equal "values" "$(count "$metric")" 1000000
-	has "the list" "$(kstats list --via user | tr -s ' ')" "$metric user active 1000000 a program's own"
+	has "the list" "$(kstats list --via user | tr -s ' ')" "$metric user active 1000000 "
+	equal "their program" "$(kstats list --via user --format json | jq -r ".[] | select(.name == \"$metric\") | .program")" "$(< /proc/$pid/comm)"
 	kstats stop "$metric"
 	has "the list" "$(kstats list --via user | tr -s ' ')" "$metric user stopped 1000000"
 	kstats save -o "$scratch/known.zst" "$metric"
@@ -708,13 +711,90 @@ thousand_at_once() {
 	metric last
 	let_go
 	kstats list > "$scratch/list"
-	equal "how many are active" "$(awk '$3 == "active" && !/^GAP-/' "$scratch/list" | wc -l)" 1000
-	equal "how many saw one" "$(awk '/^many/ && $4 == 1' "$scratch/list" | wc -l)" 997
-	equal "what the three saw" "$(awk '/^(first|middle|last) / { print $4 }' "$scratch/list" | xargs)" "500 500 500"
-	awk 'NR > 1 && !/^GAP-/ { print $1 }' "$scratch/list" | "${inside[@]}" xargs "$ctprof" kstats remove
+	equal "how many are active" "$(awk '$3 == "active" && $1 !~ /^GAP-/' "$scratch/list" | wc -l)" 1000
+	equal "how many saw one" "$(awk '$1 ~ /^many/ && $4 == 1' "$scratch/list" | wc -l)" 997
+	equal "what the three saw" "$(awk '$1 ~ /^(first|middle|last)$/ { print $4 }' "$scratch/list" | xargs)" "500 500 500"
+	awk 'NR > 1 && $1 !~ /^GAP-/ { print $1 }' "$scratch/list" | "${inside[@]}" xargs "$ctprof" kstats remove
 	equal "what is left" "$(pinned)" ""
 }
 
+# What was attached, and the command that comes next: it works as it stands.
+trace_says_what_it_did() {
+	local said
+
+	said=$(kstats trace told bits 2 start "uprobe:$calls:main")
+	at_end "kstats remove told"
+	has "what is recorded" "$said" "recording told: uprobe:$calls:main ("
+	has "how" "$said" "probes: uprobe, uretprobe)"
+	has "the gaps" "$said" "in GAP-told"
+	kstats $(sed -n 's/^show it: ctprof kstats //p' <<< "$said") > "$scratch/out"
+	has "the next command" "$(< "$scratch/out")" "told: uprobe:$calls:main, by bpf"
+	said=$(kstats trace later --stopped start syscall:getppid)
+	at_end "kstats remove later"
+	kstats $(sed -n 's/^start it: ctprof kstats //p' <<< "$said")
+	do_calls 10
+	kstats stop later
+	[ "$(count later)" -ge 10 ]
+}
+
+# ran STATUS ARGUMENTS...: of kstats run; standard output is in $scratch/out, standard error in $scratch/err.
+ran() {
+	local wanted=$1 status=0
+
+	shift
+	kstats run "$@" > "$scratch/out" 2> "$scratch/err" || status=$?
+	equal "the status of kstats run $*" "$status" "$wanted"
+}
+
+# A metric that is there while a command runs: it has every call of it, and goes.
+run_measures_a_command() {
+	ran 0 during --comm "$own_comm" start syscall:getppid -o "$scratch/during.zst" --slo 'count>=100' --slo 'lost<1' -- "$calls" getppid 100
+	has "the output of the command, and of the metric" "$(< "$scratch/out")" "  count 100, mean "
+	has "the verdict" "$(< "$scratch/err")" "during: count>=100: kept (100)"
+	equal "what was saved" "$(count "$scratch/during.zst")" 100
+	ran 3 during --comm "$own_comm" start syscall:getppid --slo 'count<100' -- "$calls" getppid 100
+	ran 4 during --comm nobody-has-it start syscall:getppid --slo 'p50<1s' -- "$calls" getppid 100
+	# The command's own status comes first.
+	ran 7 during start syscall:getppid --slo 'count<0' -- sh -c 'exit 7'
+	ran 127 during start syscall:getppid -- "$scratch/none"
+	ran 125 during start syscall:nonexistent -- "$calls" getppid 1
+	ran 125 during start
+	ran 125 during start syscall:getppid
+	ran 125 during start syscall:getppid --slo nonsense -- "$calls" getppid 1
+	# Its process, and not its children.
+	ran 0 during --only-command start syscall:getppid -o "$scratch/own.zst" -- bash -c "'$calls' getppid 50; exec '$calls' getppid 20"
+	equal "its own calls" "$(csv "$scratch/own.zst" | awk '{ n += $5 } END { print (n >= 20 && n < 50) }')" 1
+	# It goes as well when it is asked to end.
+	kstats run during start syscall:getppid -- sleep 100 > /dev/null 2>&1 &
+	pid=$!
+	until kstats list 2> /dev/null | grep -q during; do sleep 0.05; done
+	kill "$pid"
+	wait "$pid" || :
+	equal "what is left" "$(pinned)" ""
+}
+
+# Two readings, and what was recorded between them.
+readings_are_subtracted() {
+	metric between
+	do_calls 100
+	kstats save -o "$scratch/first.zst" between
+	do_calls 70
+	kstats save -o "$scratch/second.zst" between
+	kstats diff "$scratch/first.zst" "$scratch/second.zst" -o "$scratch/between.zst"
+	equal "the values between" "$(count "$scratch/between.zst")" 70
+	kstats merge -o "$scratch/sum.zst" "$scratch/first.zst" "$scratch/between.zst"
+	csv "$scratch/sum.zst" | diff - <(csv "$scratch/second.zst")
+	refused 1 "lacks values of the first" diff "$scratch/second.zst" "$scratch/first.zst" -o "$scratch/never.zst"
+	# Emptied, and more than before again.
+	kstats reset between
+	do_calls 1000
+	refused 1 "was reset" diff "$scratch/first.zst" between -o "$scratch/never.zst"
+	[ ! -e "$scratch/never.zst" ]
+}
+
+command_case "trace says what it did" trace_says_what_it_did
+command_case "run measures a command" run_measures_a_command
+command_case "two readings are subtracted" readings_are_subtracted
 command_case "all forms say the same" all_formats_agree
 command_case "lists" lists_agree
 command_case "what was asked for is told to who reads later" readers_are_told

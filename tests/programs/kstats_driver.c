@@ -77,7 +77,7 @@ static int do_trace(char **words)
 		take_option(*words, &spec);
 	err = kstats_spec_parse(words, &spec);
 	if (!err)
-		err = kstats_bpf.trace(&spec);
+		err = kstats_bpf.trace(&spec, &(struct kstats_traced){ 0 });
 	kstats_spec_clear(&spec);
 	return err ? fail(err) : 0;
 }

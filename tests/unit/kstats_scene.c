@@ -46,6 +46,7 @@ void expect_same_kstats(const struct kstats_table *a, const struct kstats_table 
 {
 	expect_same_word(a->name, b->name);
 	expect_same_word(a->host, b->host);
+	expect_same_word(a->boot, b->boot);
 	expect_same_word(a->instance, b->instance);
 	expect_same_word(a->unit, b->unit);
 	expect_same_word(a->recorder, b->recorder);
@@ -59,6 +60,7 @@ void expect_same_kstats(const struct kstats_table *a, const struct kstats_table 
 	assert_int_equal(a->cpus, b->cpus);
 	assert_int_equal(a->is_active, b->is_active);
 	assert_true(a->taken_ns == b->taken_ns && a->overhead_ns == b->overhead_ns);
+	assert_true(a->began_ns == b->began_ns && a->recorded_ns == b->recorded_ns);
 	assert_int_equal(a->losses_known, b->losses_known);
 	assert_int_equal(a->earlier, b->earlier);
 	assert_int_equal(a->earlier_known, b->earlier_known);

@@ -61,6 +61,9 @@ static struct kstats_table *full_table(void)
 	table->cpus = UINT32_MAX;
 	table->is_active = true;
 	table->taken_ns = UINT64_MAX;
+	table->began_ns = 7;
+	table->recorded_ns = UINT64_MAX;
+	scene_kstats_word(&table->boot, "b\"oot");
 	table->overhead_ns = 90;
 	scene_kstats_word(&table->instance, "4242");
 	table->earlier = 5;

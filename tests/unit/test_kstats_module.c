@@ -40,30 +40,6 @@ TEST(raw_text_is_read)
 	kstats_table_destroy(table);
 }
 
-/* It may be cut anywhere in the slots. */
-TEST(heads_are_read)
-{
-	struct kstats_entry entry;
-	size_t slots = strstr(raw, "slot") - raw;
-
-	for (size_t length = slots + 5; length < sizeof(raw); length++) {
-		struct text text = guarded(raw, length);
-
-		expect_ok(kstats_module_parse_head(text, &entry));
-		unguard(text);
-		assert_string_equal(entry.name, "vfs_read");
-		assert_string_equal(entry.start, "vfs_open");
-		assert_string_equal(entry.end, "vfs_read");
-		assert_int_equal(entry.count, 5);
-		assert_string_equal(entry.scope.key, "cpu");
-		assert_true(entry.is_active);
-		free(entry.name);
-		free(entry.start);
-		free(entry.end);
-		kstats_scope_clear(&entry.scope);
-	}
-}
-
 TEST(invalid_raw_text)
 {
 	static const struct {
@@ -224,7 +200,6 @@ TEST(words_are_written)
 	scratch_deinit(&place);
 }
 
-UNIT_TESTS(cmocka_unit_test(raw_text_is_read), cmocka_unit_test(heads_are_read),
-	   cmocka_unit_test(invalid_raw_text), cmocka_unit_test(metrics_are_read_and_listed),
-	   cmocka_unit_test(strange_ones_are_listed), cmocka_unit_test(others_are_read_and_listed),
-	   cmocka_unit_test(words_are_written))
+UNIT_TESTS(cmocka_unit_test(raw_text_is_read), cmocka_unit_test(invalid_raw_text),
+	   cmocka_unit_test(metrics_are_read_and_listed), cmocka_unit_test(strange_ones_are_listed),
+	   cmocka_unit_test(others_are_read_and_listed), cmocka_unit_test(words_are_written))

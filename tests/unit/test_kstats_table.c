@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "kstats/table.h"
 
+#include <math.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -300,6 +302,50 @@ TEST(sums_that_went_around)
 	kstats_table_destroy(before);
 }
 
+/* Times of a metric that is started, stopped and emptied: values per second while it recorded. */
+TEST(rates)
+{
+	struct kstats_table *table = scene_kstats("x", 3), *later = scene_kstats("x", 3);
+	struct kstats_recorded_time time = { 0 };
+
+	assert_true(isnan(kstats_table_rate(table)));
+	kstats_recorded_begin(&time, 1, (struct kstats_now){ 1000, 100 });
+	assert_int_equal(kstats_recorded_ns(&time, (struct kstats_now){ 0, 160 }), 60);
+	kstats_recorded_switch(&time, 0, (struct kstats_now){ 0, 200 });
+	assert_int_equal(kstats_recorded_ns(&time, (struct kstats_now){ 0, 900 }), 100);
+	kstats_recorded_switch(&time, 0, (struct kstats_now){ 0, 1000 });
+	kstats_recorded_switch(&time, 1, (struct kstats_now){ 0, 2000 });
+	kstats_recorded_switch(&time, 1, (struct kstats_now){ 0, 2100 });
+	assert_int_equal(kstats_recorded_ns(&time, (struct kstats_now){ 0, 2300 }), 400);
+	/* What others wrote is of the future. */
+	assert_int_equal(kstats_recorded_ns(&time, (struct kstats_now){ 0, 5 }), 0);
+	kstats_recorded_begin(&time, 0, (struct kstats_now){ 1001, 3000 });
+	assert_int_equal(kstats_recorded_ns(&time, (struct kstats_now){ 0, 9000 }), 0);
+	table->recorded_ns = 2000000000;
+	table->began_ns = later->began_ns = 1000;
+	later->recorded_ns = 5000000000;
+	for (unsigned i = 0; i < 10; i++) {
+		scene_kstats_record(later, 0, NULL, i);
+		if (i < 4)
+			scene_kstats_record(table, 0, NULL, i);
+	}
+	assert_true(kstats_table_rate(table) == 2);
+	expect_ok(kstats_table_subtract(later, table));
+	assert_true(kstats_table_rate(later) == 2);
+	/* Times that are shorter, and another beginning. */
+	later->recorded_ns = 1000000000;
+	table->rows.items[0].slots[0].count = table->rows.items[0].slots[1].count = 0;
+	table->rows.items[0].slots[2].count = table->rows.items[0].slots[3].count = 0;
+	expect_error(kstats_table_subtract(later, table), "was reset meanwhile");
+	later->recorded_ns = 6000000000;
+	later->began_ns = 1001;
+	expect_error(kstats_table_subtract(later, table), "was reset meanwhile");
+	later->began_ns = 0;
+	expect_ok(kstats_table_subtract(later, table));
+	kstats_table_destroy(table);
+	kstats_table_destroy(later);
+}
+
 /* It was reset, and what was recorded since then is still there to be told. */
 TEST(a_reset_is_seen)
 {
@@ -345,4 +391,4 @@ UNIT_TESTS(cmocka_unit_test(rows_are_in_order_and_each_once),
 	   cmocka_unit_test(words_of_merged), cmocka_unit_test(tables_that_do_not_merge),
 	   cmocka_unit_test(a_difference_has_the_values_in_between),
 	   cmocka_unit_test(sums_that_went_around), cmocka_unit_test(a_reset_is_seen),
-	   cmocka_unit_test(one_made_anew_is_seen))
+	   cmocka_unit_test(rates), cmocka_unit_test(one_made_anew_is_seen))

@@ -3,22 +3,6 @@
 
 #include "kstats/module_text.h"
 
-static void check_head(struct text bytes)
-{
-	struct kstats_entry entry;
-	struct error *err = kstats_module_parse_head(bytes, &entry);
-
-	if (err) {
-		fuzz_check_error(err);
-		return;
-	}
-	must(entry.name);
-	free(entry.name);
-	free(entry.start);
-	free(entry.end);
-	kstats_scope_clear(&entry.scope);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct text bytes = fuzz_copy(data, size);
@@ -38,7 +22,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 		kstats_table_destroy(table);
 	}
-	check_head(bytes);
 	fuzz_release(bytes);
 	return 0;
 }

@@ -63,7 +63,7 @@ session() {
 	do_calls getpgid 500
 	equal "the calls after stop" "$(count $function)" 1000
 	equal "the times between after stop" "$(count GAP-$function)" 999
-	kstats list | awk 'NR > 1 { print $1, $2, $3, $4, $5 }' | sort | diff - <(printf '%s\n' \
+	kstats list | awk 'NR > 1 { print $1, $2, $3, $4, $NF }' | sort | diff - <(printf '%s\n' \
 		"GAP-$function $via stopped 999 $start" "$function $via stopped 1000 $start")
 	kstats reset $function
 	equal "the lines after reset" "$(kstats show $function GAP-$function --format kstats)" ""

@@ -19,7 +19,7 @@ static struct error *trace(char **words)
 	struct error *err = kstats_spec_parse(words, &spec);
 
 	if (!err)
-		err = kstats_module.trace(&spec);
+		err = kstats_module.trace(&spec, &(struct kstats_traced){ 0 });
 	kstats_spec_clear(&spec);
 	return err;
 }
