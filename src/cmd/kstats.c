@@ -118,6 +118,8 @@ static struct error *parse_condition(const char *argument, void *at)
 #define VERBS(VERB) \
 	VERB(TRACE, "trace", KSTATS_GRAMMAR, kstats_trace, 1, INT32_MAX, MAKING, \
 	     "create a metric and start it") \
+	VERB(RUN, "run", KSTATS_GRAMMAR " -- COMMAND", kstats_run, 1, INT32_MAX, MAKING | CHANGING, \
+	     "trace while a command runs, print, and check an SLO: for tests") \
 	VERB(LIST, "list", "", kstats_list, 0, 0, READING, \
 	     "list all metrics") \
 	VERB(SHOW, "show", "NAME|FILE...", kstats_show, 1, INT32_MAX, READING, \
@@ -134,6 +136,8 @@ static struct error *parse_condition(const char *argument, void *at)
 	     "write metrics with all buckets to a file") \
 	VERB(MERGE, "merge", "-o FILE FILE...", kstats_merge, 1, INT32_MAX, FILES, \
 	     "add files of several hosts or runs") \
+	VERB(DIFF, "diff", "BEFORE AFTER -o FILE", kstats_diff, 2, 2, READING, \
+	     "write what was recorded between two readings to a file") \
 	VERB(COMPARE, "compare", "BEFORE AFTER", kstats_compare, 2, 2, FILES, \
 	     "show how far each percentile moved, and whether by chance; fail on a change")
 
@@ -148,34 +152,37 @@ static struct error *parse_condition(const char *argument, void *at)
 	  "Select the recorder: bpf (the default of trace) or module (kmod/kstats.ko). By default, " \
 	  "the other verbs search both for a name, and programs with libkstats for PID:NAME.", \
 	  via_value) \
-	OPTION(OF(SAVE) | OF(MERGE), "save, merge", "output", 'o', "FILE", parse_string, output, \
+	OPTION(OF(SAVE) | OF(MERGE) | OF(DIFF) | OF(RUN), "save, merge, diff, run", "output", 'o', "FILE", parse_string, output, \
 	  "The output file.", NULL) \
-	OPTION(OF(TRACE), "trace", "key", 'k', "KEY", parse_string, recording.key, \
+	OPTION(OF(TRACE) | OF(RUN), "trace, run", "key", 'k', "KEY", parse_string, recording.key, \
 	  "The start that an end is paired with (default task)" KSTATS_KEYS(KEY_HELP) ".", NULL) \
-	OPTION(OF(TRACE), "trace", "by", 'b', "ROWS", parse_by, recording.by, \
+	OPTION(OF(TRACE) | OF(RUN), "trace, run", "by", 'b', "ROWS", parse_by, recording.by, \
 	  "Keep one histogram for each cpu (the default), process, cgroup, thread, or retval " \
 	  "(returned value).", by_value) \
 	OPTION(OF(TRACE), "trace", "pid", 'p', "PID", parse_pid, recording.pid, \
 	  "Record only this process.", NULL) \
-	OPTION(OF(TRACE), "trace", "cgroup", 'c', "PATH", parse_string, recording.cgroup, \
+	OPTION(OF(TRACE) | OF(RUN), "trace, run", "cgroup", 'c', "PATH", parse_string, recording.cgroup, \
 	  "Record only threads in this cgroup and its descendants.", NULL) \
-	OPTION(OF(TRACE), "trace", "comm", 0, "NAME", parse_string, recording.comm, \
+	OPTION(OF(TRACE) | OF(RUN), "trace, run", "comm", 0, "NAME", parse_string, recording.comm, \
 	  "Record only threads with this name.", NULL) \
-	OPTION(OF(TRACE), "trace", "cpus", 0, "LIST", parse_string, recording.cpus, \
+	OPTION(OF(TRACE) | OF(RUN), "trace, run", "cpus", 0, "LIST", parse_string, recording.cpus, \
 	  "Record only on these CPUs (0-3,7).", NULL) \
+	OPTION(OF(RUN), "run", "only-command", 0, NULL, parse_flag, running.only_command, \
+	  "Record only the process of the command, not its children nor others. By default, the " \
+	  "whole host is recorded.", NULL) \
 	OPTION(OF(TRACE), "trace", "stopped", 0, NULL, parse_flag, recording.is_stopped, \
 	  "Record nothing until kstats start.", NULL) \
-	OPTION(OF(TRACE), "trace", "force-uretprobe", 0, NULL, parse_flag, \
+	OPTION(OF(TRACE) | OF(RUN), "trace, run", "force-uretprobe", 0, NULL, parse_flag, \
 	  recording.forces_returns, \
 	  "Allow uretprobe in Go programs. They crash when the runtime moves a stack.", NULL) \
-	OPTION(OF(SHOW) | OF(LIST) | OF(COMPARE), "show, list, compare", "format", 'f', "FORMAT", \
+	OPTION(OF(SHOW) | OF(RUN) | OF(LIST) | OF(COMPARE), "show, run, list, compare", "format", 'f', "FORMAT", \
 	  parse_format, showing.format, \
-	  "The format: text, json or csv; with show also openmetrics, and kstats (the line format " \
+	  "The format: text, json or csv; with show and run also openmetrics, and kstats (the line format " \
 	  "of the kernel module, for awk).", format_word) \
-	OPTION(OF(SHOW), "show", "rows", 'r', NULL, parse_flag, showing.rows, \
+	OPTION(OF(SHOW) | OF(RUN), "show, run", "rows", 'r', NULL, parse_flag, showing.rows, \
 	  "Add a line for each CPU, process, cgroup or value, most values first; with --all-slots " \
 	  "or --format openmetrics, a histogram each.", NULL) \
-	OPTION(OF(SHOW), "show", "all-slots", 'a', NULL, parse_flag, showing.all_slots, \
+	OPTION(OF(SHOW) | OF(RUN), "show, run", "all-slots", 'a', NULL, parse_flag, showing.all_slots, \
 	  "Print every nonempty bucket. By default, buckets are merged to fit a screen.", NULL) \
 	OPTION(OF(SHOW), "show", "interval", 'i', "TIME", parse_duration, showing.interval_ns, \
 	  "Print one line of a heat map per TIME (1s), until interrupted.", NULL) \
@@ -183,7 +190,7 @@ static struct error *parse_condition(const char *argument, void *at)
 	  "With --interval: stop after NUMBER intervals.", NULL) \
 	OPTION(OF(SHOW), "show", "heat", 0, "FILE", parse_string, showing.heat, \
 	  "With --interval: also write the heat map to FILE, as SVG, at the end.", NULL) \
-	OPTION(OF(SHOW), "show", "slo", 0, "OBJECTIVE", parse_objective, showing.objectives, \
+	OPTION(OF(SHOW) | OF(RUN), "show, run", "slo", 0, "OBJECTIVE", parse_objective, showing.objectives, \
 	  "Check an SLO: 'p99<50us', 'max<=1ms', 'mean<3us', 'count>100', 'lost<1'. The exit " \
 	  "status is 0 if it was met, 3 if not, and 4 if it is undecided: the limit is within a " \
 	  "bucket, or nothing was recorded. May be given more than once.", NULL) \
@@ -260,6 +267,12 @@ static struct error *drop_privileges(enum verb_id verb, char **words, int count)
 							  : verbs[verb].privileges);
 }
 
+struct error *kstats_keep_privileges(void)
+{
+	memory_limit_set();
+	return drop_privileges(VERB_RUN, NULL, 0);
+}
+
 static const char *verb_value(size_t number)
 {
 	return number < VERB_COUNT ? verbs[number].name : NULL;
@@ -291,14 +304,16 @@ static struct error *check_arguments(enum verb_id verb, const struct kstats_argu
 {
 	const enum kstats_format format = a->showing.format;
 
-	if ((verb == VERB_SAVE || verb == VERB_MERGE) && !a->output)
+	if ((verb == VERB_SAVE || verb == VERB_MERGE || verb == VERB_DIFF) && !a->output)
 		return error_create("%s requires -o FILE", verbs[verb].name);
 	if (words && !verbs[verb].most)
 		return error_create("%s takes no names; use kstats show NAME|FILE",
 				    verbs[verb].name);
 	if (words < verbs[verb].least || words > verbs[verb].most)
 		return error_create("kstats %s %s", verbs[verb].name, verbs[verb].operands);
-	if (verb != VERB_SHOW &&
+	if (verb == VERB_RUN && !a->running.command)
+		return error_create("missing command: kstats run %s", verbs[verb].operands);
+	if (verb != VERB_SHOW && verb != VERB_RUN &&
 	    (format == KSTATS_FORMAT_V3 || format == KSTATS_FORMAT_OPENMETRICS))
 		return error_create("%s supports --format text, json and csv", verbs[verb].name);
 	return check_showing(&a->showing);
@@ -387,7 +402,7 @@ struct verb_command {
 
 static void describe_verb(enum verb_id verb, struct verb_command *ret)
 {
-	const bool makes = verbs[verb].run == kstats_trace;
+	const bool makes = verb == VERB_TRACE || verb == VERB_RUN;
 	size_t count = 0;
 
 	for (size_t o = 0; o < array_length(uses); o++) {
@@ -420,15 +435,38 @@ static int run_verb(const struct command *command, enum verb_id verb,
 
 	if (err)
 		return usage_error(command, err);
-	memory_limit_set();
-	err = drop_privileges(verb, words, count);
+	/* The command of run has the privileges and limits of our caller. */
+	if (verb != VERB_RUN) {
+		memory_limit_set();
+		err = drop_privileges(verb, words, count);
+	}
 	if (err)
 		return report_error(err, STATUS_FAILED);
 	/* With the verb itself before its words. */
 	err = verbs[verb].run(arguments, words, &status);
 	if (err && status == STATUS_USAGE)
 		return usage_error(command, err);
-	return err ? report_error(err, STATUS_FAILED) : status;
+	if (err)
+		return report_error(err, status < STATUS_RUN_FAILED ? STATUS_FAILED : status);
+	return status;
+}
+
+/* 2 and 1 are for commands to say. */
+static int status_of_run(int status)
+{
+	return status == STATUS_USAGE ? STATUS_RUN_FAILED : status;
+}
+
+/* Cut the command line at the first "--": the rest is a command to run. */
+static int cut_command(int argc, char **argv, char ***ret)
+{
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--") == 0) {
+			*ret = i + 1 < argc ? argv + i + 1 : NULL;
+			argv[i] = NULL;
+			return i;
+		}
+	return argc;
 }
 
 /* The verb stands first: its options are the only ones. */
@@ -436,10 +474,13 @@ static int run_first_word(enum verb_id verb, int argc, char **argv,
 			  struct kstats_arguments *arguments)
 {
 	struct verb_command as = { 0 };
-	struct error *err = check_options(verb, argc, argv);
+	struct error *err = NULL;
 	int status, first;
 
 	describe_verb(verb, &as);
+	if (verb == VERB_RUN)
+		argc = cut_command(argc, argv, &arguments->running.command);
+	err = check_options(verb, argc, argv);
 	if (err)
 		return usage_error(&as.command, err);
 	first = options_parse(&as.command, argc, argv, arguments, &status);
@@ -464,6 +505,8 @@ static int run_after_options(const struct command *command, int argc, char **arg
 	if (verb == VERB_COUNT)
 		return usage_error(command, unknown_value("verb", argv[first], verb_value));
 	err = check_options(verb, first, argv);
+	if (!err && verb == VERB_RUN)
+		err = error_create("run comes first, then its options");
 	return err ? usage_error(command, err)
 		   : run_verb(command, verb, arguments, argv + first + 1, argc - first - 1);
 }
@@ -482,7 +525,7 @@ static int run_kstats(const struct command *command, int argc, char **argv)
 	for (size_t i = 0; i < arguments.conditions.count; i++)
 		kstats_condition_clear(&arguments.conditions.items[i]);
 	array_deinit(&arguments.conditions);
-	return status;
+	return verb == VERB_RUN ? status_of_run(status) : status;
 }
 
 const struct command kstats_command = {
