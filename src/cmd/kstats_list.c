@@ -8,6 +8,7 @@
 
 #include "base/units.h"
 #include "cli/pager.h"
+#include "cli/terminal.h"
 #include "cmd/kstats.h"
 #include "report/kstats_values.h"
 #include "report/stream.h"
@@ -221,10 +222,14 @@ static void begin(struct list *list)
 	if (list->has_begun)
 		return;
 	list->has_begun = true;
+	/* The rows of people wait until all are there. */
+	if (list->format != KSTATS_FORMAT_TEXT)
+		pager_begin(PAGER_DATA);
 	table_begin(&list->table, columns, array_length(columns),
 		    (struct table_options){ .format = formats[list->format],
 					    .out = stdout,
-					    .get = get_entry_cell });
+					    .get = get_entry_cell,
+					    .width = terminal_table_width() });
 }
 
 static struct error *add_entry(void *context, const struct kstats_recorder *recorder,
@@ -248,11 +253,12 @@ struct error *kstats_list(const struct kstats_arguments *arguments, char **words
 	struct error *err;
 
 	(void)words;
-	pager_begin(for_people ? PAGER_TEXT : PAGER_DATA);
 	/* A heading alone is of use to programs only. */
 	if (!for_people)
 		begin(&list);
 	err = kstats_each(&search, add_entry, &list, &is_whole, ret_status);
+	if (list.has_begun && for_people)
+		pager_begin(PAGER_TEXT);
 	if (list.has_begun)
 		err = error_first(err, table_end(&list.table));
 	if (!err && for_people && !list.count && is_whole)
