@@ -11,7 +11,9 @@
 #include "state/state.h"
 
 struct states_config {
-	__u8 places[RECORD_TIMES]; /* by enum state, see STATES_PLACE() */
+	/* By enum state, see STATES_PLACE(). As many as an index has that is cut by the mask, so
+	 * that the verifier accepts it wherever the struct is. */
+	__u8 places[RECORD_TIMES_MASK + 1];
 };
 
 struct states_state {
