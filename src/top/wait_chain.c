@@ -160,15 +160,11 @@ static enum file_argument file_argument_of(const struct task_call *call)
 	case SYS_fallocate:
 	case SYS_accept:
 	case SYS_accept4:
-	case SYS_epoll_pwait:
-	case SYS_epoll_pwait2:
 		return FIRST_FILE;
 	case SYS_openat:
 	case SYS_openat2:
 		return SECOND_PATH;
-#ifdef SYS_epoll_wait
-	case SYS_epoll_wait:
-		return FIRST_FILE;
+#ifdef SYS_open
 	case SYS_open:
 	case SYS_creat:
 		return FIRST_PATH;

@@ -79,11 +79,16 @@ static const char *const phrases[STATE_COUNT] = {
 	[STATE_SLEEP_NETWORK] = "waiting at a socket",
 	[STATE_SLEEP_PIPE] = "waiting at a pipe",
 	[STATE_SLEEP_TIMER] = "sleeping for a time",
+	[STATE_SLEEP_CHILD] = "waiting for a child process",
 	[STATE_SLEEP_OTHER] = "waiting for something else",
 	[STATE_LOCK] = "waiting for a lock",
 	[STATE_LOCK_FUTEX] = "waiting for a lock of its program",
 	[STATE_LOCK_KERNEL] = "waiting for a lock of the kernel",
 	[STATE_IDLE] = "idle",
+	[STATE_IDLE_POLL] = "idle, waiting for any of its files",
+	[STATE_IDLE_COND] = "idle at a condition variable, semaphore or join",
+	[STATE_IDLE_ACCEPT] = "idle, waiting for a connection",
+	[STATE_IDLE_WORKER] = "idle",
 	[STATE_STOPPED] = "stopped",
 };
 
@@ -122,27 +127,38 @@ static void print_lock(FILE *out, const struct wait_link *link, const struct wai
 		print_name(out, next);
 }
 
+/* Calls whose kind says more than their name; the name stands in parentheses. */
+static const char *const call_phrases[] = {
+	[WAIT_TIMER] = "sleeping for a time",
+	[WAIT_SIGNAL] = "waiting for a signal",
+	[WAIT_EPOLL] = "waiting for any of its files",
+	[WAIT_POLL] = "waiting for any of its files",
+	[WAIT_SELECT] = "waiting for any of its files",
+	[WAIT_ACCEPT] = "waiting for a connection",
+	[WAIT_FUTEX] = "waiting to be woken by another thread",
+	[WAIT_FUTEX_WAIT] = "waiting to be woken by another thread",
+	[WAIT_FUTEX_WAITV] = "waiting to be woken by another thread",
+};
+
 static void print_call(FILE *out, const struct wait_link *link)
 {
 	const int number = link->call.number;
 	const char *name = wait_syscall_name(number);
-	const int kind = number >= 0 && number < WAIT_SYSCALLS ? wait_kinds[number] : WAIT_OTHER;
+	const unsigned kind =
+		number >= 0 && number < WAIT_SYSCALLS ? wait_kinds[number] : WAIT_OTHER;
+	const char *phrase = kind < array_length(call_phrases) && name ? call_phrases[kind] : NULL;
 
-	if (kind == WAIT_TIMER) {
-		fprintf(out, "sleeping for a time (%s)", name);
-		return;
-	}
-	if ((kind == WAIT_FUTEX || kind == WAIT_FUTEX_WAIT || kind == WAIT_FUTEX_WAITV) && name) {
-		fprintf(out, "waiting to be woken by another thread (%s)", name);
-		return;
-	}
-	if (name)
+	if (phrase && *link->object && kind == WAIT_POLL)
+		phrase = NULL; /* it is one file, which is known */
+	if (phrase)
+		fprintf(out, "%s (%s)", phrase, name);
+	else if (name)
 		fprintf(out, "in %s", name);
 	else
 		fprintf(out, "in system call %d", number);
 	if (!*link->object)
 		return;
-	fprintf(out, kind == WAIT_NETWORK || link->inode ? " at " : " of ");
+	fputs(kind == WAIT_NETWORK || link->inode ? " at " : " of ", out);
 	text_print_visible(out, text_of(link->object), 0);
 }
 
@@ -272,7 +288,10 @@ void wait_sentence_print(FILE *out, const struct wait_sentence *sentence)
 		fprintf(out, " of the time of %" PRIu32 " threads", sentence->threads);
 	if (!is_told || sentence->threads || sentence->lead == STATE_IDLE ||
 	    sentence->lead == STATE_EXEC || sentence->lead == STATE_RUNNABLE)
-		fprintf(out, " %s", phrase_of(main_part(line, sentence->lead)));
+		fprintf(out, " %s",
+			phrase_of(is_told && sentence->lead == STATE_IDLE
+					  ? STATE_IDLE
+					  : main_part(line, sentence->lead)));
 	if (is_told && sentence->chain->links[0].kind != LINK_RUNS &&
 	    sentence->chain->links[0].kind != LINK_STOPPED) {
 		if (sentence->threads)
