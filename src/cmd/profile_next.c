@@ -6,16 +6,18 @@
 
 #include "report/profile_text.h"
 
-/* The next question about a process, by the class of most of its time, and the command with its
- * number. */
+/* The next question about a process, by the reason of most of its time, and the command with its
+ * number: the first row that has the reason. */
 static const struct next_row {
-	unsigned classes;
+	unsigned reasons; /* a bit each */
 	const char *question, *command, *options;
 } questions[] = {
-	{ FLAME_ON_CPU, "Where does it wait?", "offcpu", "" },
-	{ 1u << CLASS_RUNNABLE, "Which threads ran instead?", "offcpu",
-	  " --state runnable --preempted-by" },
-	{ FLAME_OFF_CPU, "Which threads end its waits?", "offcpu", " --wakers" },
+	{ 1u << REASON_ON_CPU, "Where does it wait?", "offcpu", "" },
+	{ 1u << REASON_CPU_WAIT, "Which threads ran instead?", "offcpu",
+	  " --state cpu-wait --preempted-by" },
+	{ 1u << REASON_LOCK | 1u << REASON_PIPE | 1u << REASON_COND, "Which threads end its waits?",
+	  "offcpu", " --wakers" },
+	{ ~0u, "What do its threads do meanwhile?", "profile", " --mode both" },
 };
 
 /* Where a word of a command needs no quotes. */
@@ -32,19 +34,15 @@ static void print_picture_of_file(FILE *out, const char *file)
 		fprintf(out, "\nAs a picture: ctprof flame %s -o flame.svg\n", file);
 }
 
-static void print_questions(FILE *out, const struct profile_thread *thread, unsigned class)
+static void print_questions(FILE *out, const struct profile_thread *thread, enum reason reason)
 {
-	const char *command = class == CLASS_ON_CPU ? "profile" : "offcpu";
-	const size_t count = sizeof(questions) / sizeof(*questions);
+	const char *command = reason == REASON_ON_CPU ? "profile" : "offcpu";
+	const struct next_row *next = questions;
 
-	fputc('\n', out);
-	for (size_t i = 0; i < count; i++)
-		if (questions[i].classes >> class & 1) {
-			fprintf(out, "%s ctprof %s -p %" PRIu32 " -d 10s%s\n",
-				questions[i].question, questions[i].command, thread->tgid,
-				questions[i].options);
-			break;
-		}
+	while (!(next->reasons >> reason & 1))
+		next++;
+	fprintf(out, "\n%s ctprof %s -p %" PRIu32 " -d 10s%s\n", next->question, next->command,
+		thread->tgid, next->options);
 	fprintf(out, "As a picture: ctprof %s -p %" PRIu32 " -d 10s -o %s.svg\n", command,
 		thread->tgid, command);
 }
@@ -70,7 +68,7 @@ struct error *profile_next(FILE *out, const struct profile_report *report, const
 {
 	const struct profile *profile = report->profile;
 	const struct profile_thread *thread;
-	unsigned class = CLASS_ON_CPU;
+	enum reason reason = REASON_ON_CPU;
 	uint32_t number;
 	struct error *err;
 
@@ -80,7 +78,7 @@ struct error *profile_next(FILE *out, const struct profile_report *report, const
 		print_picture_of_file(out, file);
 		return NULL;
 	}
-	err = waits_heaviest(report, &number, &class);
+	err = waits_heaviest(report, &number, &reason);
 	if (!err && number == UINT32_MAX)
 		number = busiest_thread(profile);
 	if (err || number == UINT32_MAX)
@@ -88,9 +86,9 @@ struct error *profile_next(FILE *out, const struct profile_report *report, const
 	thread = &profile->threads.items[number];
 	/* It may have ended. */
 	if (thread->tgid && !kill((pid_t)thread->tgid, 0))
-		print_questions(out, thread, class);
+		print_questions(out, thread, reason);
 	else
 		fprintf(out, "\nAs a picture: add -o %s.svg\n",
-			class == CLASS_ON_CPU ? "profile" : "offcpu");
+			reason == REASON_ON_CPU ? "profile" : "offcpu");
 	return NULL;
 }

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "profile/reason.h"
 #include "report/profile_report.h"
 
 struct profile_style {
@@ -37,14 +38,14 @@ struct error *stack_report(FILE *out, const struct profile_report *report,
 			   const struct profile_style *style) MUST_CHECK;
 
 /* The waits of each program for each reason at each place, where most time was spent first. A place
- * is the innermost function of the program itself, and what that calls. Threads of the kernel that
- * wait for work are left out. */
+ * is the innermost function of the program itself, and what that calls. Waits for work are last,
+ * and left out beside others. Shares are of those that are not. */
 struct error *waits_report(FILE *out, const struct profile_report *report,
 			   const struct profile_style *style) MUST_CHECK;
 
-/* The thread, in `threads`, and the class of the first row of that; UINT32_MAX: there is none. */
+/* The thread, in `threads`, and the reason of the first row of that; UINT32_MAX: there is none. */
 struct error *waits_heaviest(const struct profile_report *report, uint32_t *ret_thread,
-			     unsigned *ret_class) MUST_CHECK;
+			     enum reason *ret_reason) MUST_CHECK;
 
 /* The functions of the flame, by the time that they have themselves. While a thread waits, that is
  * of the function which made it wait, and not of the scheduler. Their sum is the whole. */

@@ -5,6 +5,7 @@
 #include "base/sum.h"
 #include "base/units.h"
 #include "profile/known_frames.h"
+#include "profile/reason.h"
 #include "report/flame_walk.h"
 #include "report/profile_heading.h"
 #include "report/profile_stack.h"
@@ -14,7 +15,7 @@ struct wait_row {
 	const struct name *program;    /* NULL: threads of the kernel */
 	const struct name *own, *call; /* functions (struct stack_place); `call` may be NULL */
 	uint32_t node;                 /* of a stack that has `own` */
-	unsigned class;
+	enum reason reason;
 	uint64_t ns, count, threads;
 	uint32_t thread;          /* the one of the heaviest sample, */
 	uint64_t most;            /* which has so many ns */
@@ -44,7 +45,7 @@ static const struct name *function_at(const struct profile *profile, uint32_t no
 }
 
 /* The row of a thread's waits with this stack; NULL without memory. */
-static struct wait_row *row_of(struct wait_rows *rows, uint32_t thread, unsigned class,
+static struct wait_row *row_of(struct wait_rows *rows, uint32_t thread, enum reason reason,
 			       uint32_t leaf)
 {
 	const struct profile_thread *t = &rows->profile->threads.items[thread];
@@ -55,12 +56,12 @@ static struct wait_row *row_of(struct wait_rows *rows, uint32_t thread, unsigned
 				      .own = function_at(rows->profile, place.own),
 				      .call = function_at(rows->profile, place.call),
 				      .node = place.own,
-				      .class = class,
+				      .reason = reason,
 				      .thread = thread };
 	/* Addresses of names are multiples of 8. */
 	uint32_t *number = word_map_at(&rows->numbers,
 				       (struct words){ { (uintptr_t)row.program, (uintptr_t)row.own,
-							 (uintptr_t)row.call << 4 | class } });
+							 (uintptr_t)row.call << 4 | reason } });
 
 	if (!number)
 		return NULL;
@@ -74,19 +75,16 @@ static struct wait_row *row_of(struct wait_rows *rows, uint32_t thread, unsigned
 
 /* --- adding up --- */
 
-/* Kernel threads that no signal wakes, and parked ones, wait for work. */
-static bool is_wait(const struct profile_thread *thread, unsigned class, unsigned classes)
+static bool is_wait(unsigned class, unsigned classes)
 {
-	if (!profile_classes[class].is_off_cpu || !(classes >> class & 1))
-		return false;
-	return class != CLASS_IDLE && class != CLASS_PARKED &&
-	       !(thread->is_kernel && class == CLASS_INTERRUPTIBLE);
+	return profile_classes[class].is_off_cpu && classes >> class & 1;
 }
 
 static struct error *add_sample(struct wait_rows *rows, struct word_map *threads,
 				const struct sample *sample)
 {
-	struct wait_row *row = row_of(rows, sample->thread, sample->class, sample->node);
+	struct wait_row *row =
+		row_of(rows, sample->thread, reason_of_state(sample->state), sample->node);
 	uint32_t *seen;
 
 	if (!row)
@@ -103,14 +101,14 @@ static struct error *add_sample(struct wait_rows *rows, struct word_map *threads
 	}
 	sum_add(&row->ns, sample->ns);
 	sum_add(&row->count, sample->count);
-	sum_add(&rows->ns, sample->ns);
 	return NULL;
 }
 
 /* Each of the longest waits of the profile is one of a row. */
 static struct error *add_longest(struct wait_rows *rows, const struct block *block)
 {
-	struct wait_row *row = row_of(rows, block->thread, block->class, block->node);
+	struct wait_row *row =
+		row_of(rows, block->thread, reason_of_state(block->state), block->node);
 
 	if (!row)
 		return &error_no_memory;
@@ -123,10 +121,18 @@ static struct error *add_longest(struct wait_rows *rows, const struct block *blo
 	return NULL;
 }
 
+/* A thread that waits for work waits longest where all is well. */
+static bool is_for_work(const struct wait_row *row)
+{
+	return row->reason == REASON_IDLE;
+}
+
 static int longest_first(const void *a, const void *b)
 {
 	const struct wait_row *x = a, *y = b;
 
+	if (is_for_work(x) != is_for_work(y))
+		return is_for_work(x) ? 1 : -1;
 	if (x->ns != y->ns)
 		return x->ns < y->ns ? 1 : -1;
 	return (x->node > y->node) - (x->node < y->node);
@@ -141,13 +147,13 @@ static struct error *add_up(struct wait_rows *rows, unsigned classes)
 	for (size_t i = 0; i < profile->samples.count && !err; i++) {
 		const struct sample *sample = &profile->samples.items[i];
 
-		if (is_wait(&profile->threads.items[sample->thread], sample->class, classes))
+		if (is_wait(sample->class, classes))
 			err = add_sample(rows, &threads, sample);
 	}
 	for (size_t i = 0; i < profile->longest.count && !err; i++) {
 		const struct block *block = &profile->longest.items[i];
 
-		if (is_wait(&profile->threads.items[block->thread], block->class, classes))
+		if (is_wait(block->class, classes))
 			err = add_longest(rows, block);
 	}
 	word_map_deinit(&threads);
@@ -220,7 +226,7 @@ static void get_wait_cell(const void *context, const void *row_, const struct ta
 			table_ns(ret, row->longest ? row->longest : row->ns);
 		return;
 	case REASON:
-		table_string(ret, profile_classes[row->class].name);
+		table_string(ret, reason_rows[row->reason].name);
 		return;
 	case PROGRAM:
 		table_text(ret, row->program ? name_text(row->program) : TEXT("[kernel threads]"));
@@ -237,10 +243,21 @@ static void get_wait_cell(const void *context, const void *row_, const struct ta
 	}
 }
 
+/* Waits for work are last, and left out beside others. */
+static size_t rows_in_question(const struct wait_rows *rows)
+{
+	size_t count = 0;
+
+	while (count < rows->count && !is_for_work(&rows->items[count]))
+		count++;
+	return count ? count : rows->count;
+}
+
 static struct error *print_wait_rows(FILE *out, const struct wait_rows *rows)
 {
 	struct table_options options = profile_table(out, rows->style, get_wait_cell, rows);
-	const size_t shown = rows_shown(rows->style, rows->count);
+	const size_t count = rows->style->all ? rows->count : rows_in_question(rows);
+	const size_t shown = rows_shown(rows->style, count);
 	struct table table;
 	uint64_t rest = 0;
 
@@ -249,9 +266,9 @@ static struct error *print_wait_rows(FILE *out, const struct wait_rows *rows)
 	table_begin(&table, columns, array_length(columns), options);
 	for (size_t i = 0; i < shown && table_row(&table, &rows->items[i]); i++)
 		;
-	for (size_t i = shown; i < rows->count; i++)
+	for (size_t i = shown; i < count; i++)
 		sum_add(&rest, rows->items[i].ns);
-	print_more_rows(&table, rows->count - shown, "place", UNIT_NS, rest);
+	print_more_rows(&table, count - shown, "place", UNIT_NS, rest);
 	return table_end(&table);
 }
 
@@ -264,6 +281,8 @@ static struct error *find_waits(struct wait_rows *rows, const struct profile_rep
 	err = rows->known ? add_up(rows, profile_classes_shown(report)) : &error_no_memory;
 	if (!err && rows->count)
 		qsort(rows->items, rows->count, sizeof(*rows->items), longest_first);
+	for (size_t i = 0; i < rows_in_question(rows); i++)
+		sum_add(&rows->ns, rows->items[i].ns);
 	return err;
 }
 
@@ -289,7 +308,7 @@ struct error *waits_report(FILE *out, const struct profile_report *report,
 }
 
 struct error *waits_heaviest(const struct profile_report *report, uint32_t *ret_thread,
-			     unsigned *ret_class)
+			     enum reason *ret_reason)
 {
 	struct wait_rows rows = { 0 };
 	struct error *err = find_waits(&rows, report);
@@ -297,7 +316,7 @@ struct error *waits_heaviest(const struct profile_report *report, uint32_t *ret_
 	*ret_thread = UINT32_MAX;
 	if (!err && rows.count) {
 		*ret_thread = rows.items[0].thread;
-		*ret_class = rows.items[0].class;
+		*ret_reason = rows.items[0].reason;
 	}
 	free_waits(&rows);
 	return err;

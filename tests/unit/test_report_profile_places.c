@@ -38,8 +38,10 @@ static void fill(void)
 	uint32_t one = build_profile_thread(s.profile, 10, 11, "shopd", "worker", NULL);
 	uint32_t two = build_profile_thread(s.profile, 10, 12, "shopd", "worker", NULL);
 
-	build_sample(s.profile, one, CLASS_INTERRUPTIBLE, LOCKED, 6000, 3);
-	build_sample(s.profile, two, CLASS_INTERRUPTIBLE, LOCKED, 4000, 1);
+	build_sample(s.profile, one, CLASS_INTERRUPTIBLE, LOCKED, 6000, 3)->state =
+		STATE_LOCK_FUTEX;
+	build_sample(s.profile, two, CLASS_INTERRUPTIBLE, LOCKED, 4000, 1)->state =
+		STATE_LOCK_FUTEX;
 	build_sample(s.profile, two, CLASS_IO_WAIT, SYNCED, 300, 2);
 	build_sample(s.profile, two, CLASS_RUNNABLE, SYNCED, 30, 0);
 	build_sample(s.profile, one, CLASS_ON_CPU, LOCKED, 7, 1);
@@ -76,16 +78,15 @@ TEST(well_known_frames_are_told_by_name_and_file)
 TEST(waits_are_by_program_reason_and_place)
 {
 	fill();
-	assert_string_equal(
-		report_scene_text(&s, waits_report),
-		"\n## Longest waits, by place\n"
-		"     time  share  threads  times     mean  reason         program  where \n"
-		" 10.000µs  96.8%        2      4  2.500µs  interruptible  shopd    "
-		"log_message -> pthread_mutex_lock \n"
-		"    300ns   2.9%        1      2    150ns  io-wait        shopd    "
-		"write_log -> fsync \n"
-		"     30ns   0.3%        1      -        -  runnable       shopd    "
-		"write_log -> fsync \n");
+	assert_string_equal(report_scene_text(&s, waits_report),
+			    "\n## Longest waits, by place\n"
+			    "     time  share  threads  times     mean  reason    program  where \n"
+			    " 10.000µs  96.8%        2      4  2.500µs  lock      shopd    "
+			    "log_message -> pthread_mutex_lock \n"
+			    "    300ns   2.9%        1      2    150ns  storage   shopd    "
+			    "write_log -> fsync \n"
+			    "     30ns   0.3%        1      -        -  cpu-wait  shopd    "
+			    "write_log -> fsync \n");
 	s.style.limit = 1;
 	assert_non_null(strstr(report_scene_text(&s, waits_report),
 			       " ... 2 more places with 330ns (--all)\n"));
@@ -97,6 +98,7 @@ TEST(the_longest_wait_of_a_place_is_that_of_the_longest_waits)
 {
 	struct block block = {
 		.class = CLASS_IO_WAIT,
+		.state = STATE_SLEEP_DISK,
 		.ns = 200,
 		.waker_tid = 44,
 	};
@@ -107,22 +109,26 @@ TEST(the_longest_wait_of_a_place_is_that_of_the_longest_waits)
 	block.waker = profile_name(s.profile, "kworker", 7);
 	assert_true(array_push(&s.profile->longest, block));
 	assert_non_null(strstr(report_scene_text(&s, waits_report),
-			       "  200ns  io-wait        shopd    write_log -> fsync "));
+			       "  200ns  storage   shopd    write_log -> fsync "));
 	assert_non_null(strstr(report_scene_text(&s, waits_report), "kworker (44)"));
 }
 
-TEST(kernel_threads_without_work_wait_for_nothing)
+TEST(waits_for_work_are_left_out_beside_others)
 {
 	uint32_t thread = build_profile_thread(s.profile, 2, 2, "kworker", "kworker", NULL);
 
 	s.profile->threads.items[thread].is_kernel = true;
 	build_sample(s.profile, thread, CLASS_IDLE, "worker_thread_[k]", 9000, 1);
-	build_sample(s.profile, thread, CLASS_INTERRUPTIBLE, "irq_thread_[k]", 9000, 1);
-	assert_string_equal(report_scene_text(&s, waits_report), "");
+	assert_non_null(strstr(report_scene_text(&s, waits_report),
+			       "work    [kernel threads]  worker_thread \n"));
 	build_sample(s.profile, thread, CLASS_UNINTERRUPTIBLE,
 		     "kthread_[k];wb_workfn_[k];io_schedule_[k];schedule_[k]", 70, 1);
-	assert_non_null(
-		strstr(report_scene_text(&s, waits_report), "[kernel threads]  wb_workfn \n"));
+	assert_null(strstr(report_scene_text(&s, waits_report), "worker_thread"));
+	assert_non_null(strstr(report_scene_text(&s, waits_report),
+			       "70ns  100.0%        1      1  70ns  unknown  [kernel threads]  "
+			       "wb_workfn \n"));
+	s.style.all = true;
+	assert_non_null(strstr(report_scene_text(&s, waits_report), "worker_thread"));
 }
 
 /* --- functions --- */
@@ -309,7 +315,7 @@ TEST(files_without_symbols_have_their_build_id_once)
 UNIT_TESTS(CASE(well_known_frames_are_told_by_name_and_file),
 	   CASE(waits_are_by_program_reason_and_place),
 	   CASE(the_longest_wait_of_a_place_is_that_of_the_longest_waits),
-	   CASE(kernel_threads_without_work_wait_for_nothing),
+	   CASE(waits_for_work_are_left_out_beside_others),
 	   CASE(functions_have_what_the_scheduler_has), CASE(time_of_functions_is_that_of_the_tree),
 	   CASE(a_function_that_calls_itself_has_its_time_once),
 	   CASE(frames_that_say_nothing_are_left_out), CASE(frames_that_repeat_are_one_line),
