@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/fold.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,21 +54,55 @@ static size_t word_width(const char *text, size_t *ret_length)
 	return width;
 }
 
+/* No unit is longer: "ms", "MiB", "%". */
+#define UNIT_LONGEST 3
+
+/* The same, with the unit of a number: "343 ms" stays in one line. */
+static size_t piece_width(const char *text, size_t *ret_length)
+{
+	const size_t width = word_width(text, ret_length);
+	const char *word = text + strspn(text, " "), *next = text + *ret_length;
+	size_t length, more;
+
+	if (!isdigit((unsigned char)word[word[0] == '+' || word[0] == '-']) || next[0] != ' ')
+		return width;
+	more = word_width(next, &length);
+	if (more > 1 + UNIT_LONGEST)
+		return width;
+	*ret_length += length;
+	return width + more;
+}
+
+/* Where the next lines begin: below the last column of a list, or behind the first word. */
+static size_t hanging_indent(const struct fold *fold, const char *line)
+{
+	size_t found = strspn(line, " ") + INDENT_MORE, used = 0, length;
+
+	for (const char *at = line; *at && used < fold->width / 2; at += length) {
+		const size_t blanks = strspn(at, " ");
+
+		if (blanks >= 2 && at > line)
+			found = used + blanks;
+		used += word_width(at, &length);
+	}
+	return found;
+}
+
 static void print_folded(const struct fold *fold, const char *line)
 {
-	const size_t indent = strspn(line, " ");
+	const size_t indent = hanging_indent(fold, line);
 	size_t used = 0, length;
 
 	while (*line) {
-		const size_t width = word_width(line, &length);
+		const size_t width = piece_width(line, &length);
 		const size_t blanks = strspn(line, " ");
 
 		/* Blanks at the end are of no use. */
 		if (blanks == length && used)
 			break;
-		if (used > indent + INDENT_MORE && used + width > fold->width) {
-			fprintf(fold->out, "\n%*s", (int)(indent + INDENT_MORE), "");
-			used = indent + INDENT_MORE + width - blanks;
+		if (used > indent && used + width > fold->width) {
+			fprintf(fold->out, "\n%*s", (int)indent, "");
+			used = indent + width - blanks;
 			line += blanks;
 			length -= blanks;
 		} else {

@@ -40,6 +40,7 @@ static struct kstats_style style_of(const struct kstats_showing *showing)
 		.utf8 = terminal_is_utf8(),
 		.rows = showing->rows,
 		.lines = LINES_DEFAULT,
+		.width = terminal_table_width(),
 	};
 	const unsigned lines = terminal_size().ws_row;
 

@@ -13,6 +13,9 @@
 #include "report/table.h"
 
 #define BAR_WIDTH 40
+/* Columns before a bar. */
+#define BAR_PLACE 48
+#define BAR_LEAST 8
 
 /* --- heading --- */
 
@@ -100,8 +103,17 @@ static void fold_histogram(struct printed_histogram *h)
 	}
 }
 
+static unsigned bar_width(const struct kstats_style *style)
+{
+	if (!style->width || style->width >= BAR_PLACE + BAR_WIDTH)
+		return BAR_WIDTH;
+	return style->width > BAR_PLACE + BAR_LEAST ? (unsigned)style->width - BAR_PLACE
+						    : BAR_LEAST;
+}
+
 static void print_slot(FILE *out, const struct kstats_table *table,
-		       const struct printed_histogram *h, unsigned slot, bool utf8)
+		       const struct printed_histogram *h, unsigned slot, unsigned bar_width,
+		       bool utf8)
 {
 	char low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX];
 	uint64_t count = h->slots[slot].count;
@@ -113,7 +125,7 @@ static void print_slot(FILE *out, const struct kstats_table *table,
 	fprintf(out, " %12" PRIu64 " %5.1f%%", count, 100 * (double)count / (double)h->of->count);
 	if (count) {
 		fputs("  ", out);
-		bar_print(out, (double)count / (double)h->most, BAR_WIDTH, utf8);
+		bar_print(out, (double)count / (double)h->most, bar_width, utf8);
 	}
 	fputc('\n', out);
 }
@@ -169,7 +181,7 @@ static struct error *print_histogram(FILE *out, const struct kstats_table *table
 			fprintf(out, "%*s\n", h.width + 2, "...");
 		slot = style->lines ? next : slot;
 		if (style->lines || h.slots[slot].count)
-			print_slot(out, table, &h, slot, style->utf8);
+			print_slot(out, table, &h, slot, bar_width(style), style->utf8);
 	}
 	free(h.slots);
 	return NULL;

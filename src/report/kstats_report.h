@@ -16,6 +16,7 @@ struct kstats_style {
 	/* Lines of a histogram, at most, as far as powers of two allow; 0: every bucket in use.
 	 */
 	size_t lines;
+	size_t width; /* of the terminal, that bars end before; 0: any */
 };
 
 /* A histogram, percentiles with their bounds, and what was lost. */

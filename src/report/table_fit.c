@@ -86,6 +86,7 @@ struct need {
 	size_t natural; /* heading and cells */
 	size_t enough;  /* without headings in one line and words after numbers; with long names */
 	size_t least;   /* with short names */
+	size_t tight;   /* with names that one has to know */
 	size_t word;    /* of the longest word, where cells wrap */
 };
 
@@ -109,6 +110,7 @@ static void add_heading(struct need *need, const struct table_column *column)
 		.natural = text_width(heading),
 		.enough = least,
 		.least = least,
+		.tight = least,
 		.word = lower(text_width(heading),
 			      table_is_right(column) ? HEADING_NARROWEST : TEXT_NARROWEST),
 	};
@@ -124,12 +126,15 @@ static void add_cell(struct need *need, const struct table_column *column, const
 
 		raise_to(&need->enough, first);
 		raise_to(&need->least, first);
+		raise_to(&need->tight, first);
 	} else if (column->whole) {
 		raise_to(&need->enough, width);
 		raise_to(&need->least, width);
+		raise_to(&need->tight, width);
 	} else {
 		raise_to(&need->enough, lower(width, NAME_ENOUGH));
 		raise_to(&need->least, lower(width, NARROWEST));
+		raise_to(&need->tight, lower(width, TEXT_NARROWEST));
 	}
 	raise_to(&need->word, table_is_right(column)
 				      ? lower(longest_piece(text, " "), NUMBER_WIDEST)
@@ -203,6 +208,8 @@ static void shorten(const struct table *table, const struct need *needs, struct 
 		    squeeze(fit, needs, offsetof(struct need, least), room))
 			return;
 	} while (leave_out_one(table, fit));
+	if (squeeze(fit, needs, offsetof(struct need, tight), room))
+		return;
 	start(table, needs, fit);
 	fit->wraps = true;
 }

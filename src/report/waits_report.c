@@ -169,10 +169,10 @@ enum { WITH_WAKERS = 1, WITH_LONGEST = 2 };
 
 static const struct table_column columns[] = {
 	{ "time", .type = TABLE_NS, .field = TIME },
-	{ "share", .type = TABLE_PERCENT, .decimals = 1, .field = SHARE },
-	{ "threads", .type = TABLE_COUNT, .field = THREADS },
-	{ "times", .type = TABLE_COUNT, .field = COUNT },
-	{ "mean", .type = TABLE_NS, .field = MEAN },
+	{ "share", .type = TABLE_PERCENT, .decimals = 1, .field = SHARE, .minor = 3 },
+	{ "threads", .type = TABLE_COUNT, .field = THREADS, .minor = 4 },
+	{ "times", .type = TABLE_COUNT, .field = COUNT, .minor = 1 },
+	{ "mean", .type = TABLE_NS, .field = MEAN, .minor = 2 },
 	{ "longest", .type = TABLE_NS, .when = WITH_LONGEST, .field = LONGEST },
 	{ "reason", .type = TABLE_TEXT, .field = REASON },
 	{ "program", .type = TABLE_TEXT, .field = PROGRAM },

@@ -34,6 +34,10 @@ TEST(lines)
 		{ "not measured: x\n", "not\n  measured:\n  x\n" },
 		{ "ab cd efg hij\n", "ab cd efg\n  hij\n" },
 		{ "  ab cd efg h\n", "  ab cd\n    efg h\n" },
+		/* A number and its unit. */
+		{ "ab cd 12 ms\n", "ab cd\n  12 ms\n" },
+		/* A list: its last column that begins in the left half. */
+		{ "ab  cd efg h\n", "ab  cd efg\n    h\n" },
 		/* Blanks at the end take no room, and a path stays whole. */
 		{ "12345678          \n", "12345678          \n" },
 		{ "see /a/very/long/path here\n", "see\n  /a/very/long/path\n  here\n" },
