@@ -68,6 +68,7 @@ struct flame_node {
 	uint32_t next;        /* sibling; NODE_NONE: the last one */
 	uint32_t depth;       /* 0 of the root */
 	uint32_t face;        /* in `faces` */
+	uint8_t state;        /* enum state: of the largest sample, of it and what it called */
 	/* With all that it called, of the candidate; one profile is the candidate. */
 	uint64_t count; /* stretches, samples or hits */
 	uint64_t total;

@@ -154,7 +154,7 @@ static struct flame_value *class_values(const struct flame *flame, size_t node)
 }
 
 static void count_sample(struct flame *flame, size_t number, const struct sample *sample,
-			 bool is_baseline)
+			 bool is_baseline, uint64_t *largest)
 {
 	struct flame_node *node = &flame->nodes.items[number];
 	const bool is_event = sample->class == CLASS_EVENT;
@@ -166,17 +166,22 @@ static void count_sample(struct flame *flame, size_t number, const struct sample
 	if (is_baseline)
 		return;
 	sum_add(&node->count, sample->count);
+	if (largest[number] <= value) {
+		largest[number] = value;
+		node->state = sample->state;
+	}
 	if (flame->by_class)
 		sum_add(&class_values(flame, number)[column - 1].self, value);
 }
 
-static void count_side(struct flame *flame, const struct flame_side *side)
+/* `largest` has the largest sample of each node. */
+static void count_side(struct flame *flame, const struct flame_side *side, uint64_t *largest)
 {
 	for (size_t i = 0; side->profile && i < side->wanted; i++) {
 		const uint32_t sample = side->order[i];
 
 		count_sample(flame, side->drafts[sample], &side->profile->samples.items[sample],
-			     side->is_baseline);
+			     side->is_baseline, largest);
 	}
 }
 
@@ -187,8 +192,18 @@ static void add_value(struct flame_value *values, size_t node, size_t parent)
 		sum_add(&values[parent].total, values[node].total);
 }
 
+static void take_state(struct flame *flame, size_t number, uint64_t *largest)
+{
+	const struct flame_node *node = &flame->nodes.items[number];
+
+	if (largest[node->parent] > largest[number])
+		return;
+	largest[node->parent] = largest[number];
+	flame->nodes.items[node->parent].state = node->state;
+}
+
 /* Children come after their parents, so from the last to the first each is complete. */
-static void sum_up(struct flame *flame)
+static void sum_up(struct flame *flame, uint64_t *largest)
 {
 	for (size_t i = flame->nodes.count; i-- > 0;) {
 		struct flame_node *node = &flame->nodes.items[i];
@@ -198,6 +213,7 @@ static void sum_up(struct flame *flame)
 			break;
 		sum_add(&flame->nodes.items[node->parent].total, node->total);
 		sum_add(&flame->nodes.items[node->parent].count, node->count);
+		take_state(flame, i, largest);
 	}
 	for (size_t i = flame->nodes.count; flame->baselines && i-- > 0;)
 		add_value(flame->baselines, i, flame->nodes.items[i].parent);
@@ -211,6 +227,7 @@ static void sum_up(struct flame *flame)
 
 struct error *flame_make_tree(struct flame_builder *b)
 {
+	_cleanup_free_ uint64_t *largest = NULL;
 	struct forks forks = { 0 };
 	struct error *err = make_nodes(b, &forks);
 
@@ -221,8 +238,11 @@ struct error *flame_make_tree(struct flame_builder *b)
 		err = allocate_values(b->flame, &b->sides[1]);
 	if (err)
 		return err;
+	largest = calloc(b->flame->nodes.count, sizeof(*largest));
+	if (!largest)
+		return &error_no_memory;
 	for (size_t i = 0; i < array_length(b->sides); i++)
-		count_side(b->flame, &b->sides[i]);
-	sum_up(b->flame);
+		count_side(b->flame, &b->sides[i], largest);
+	sum_up(b->flame, largest);
 	return NULL;
 }

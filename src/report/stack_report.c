@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "profile/known_frames.h"
+#include "profile/reason.h"
 #include "report/flame_walk.h"
 #include "report/profile_heading.h"
 #include "report/profile_wording.h"
@@ -252,7 +253,21 @@ static uint64_t value_of_class(const struct tree *t, const struct flame_node *no
 	return with_called ? value.total : value.self;
 }
 
-/* A stack, or all below the end of the tree: its classes, and how often. */
+/* Why it has most of its time, which is in this class: the class itself where that is unknown. */
+static const char *reason_name(const struct flame_node *node, unsigned class)
+{
+	const enum reason reason = reason_of_state(node->state);
+
+	if (class == CLASS_RUNNABLE)
+		return reason_rows[REASON_CPU_WAIT].name;
+	/* The largest sample may be of another class. */
+	if (!profile_classes[class].is_off_cpu || reason == REASON_UNKNOWN ||
+	    reason == REASON_ON_CPU || reason == REASON_CPU_WAIT)
+		return profile_classes[class].name;
+	return reason_rows[reason].name;
+}
+
+/* A stack, or all below the end of the tree: its reason, and how often. */
 static void print_stack_note(FILE *note, const struct tree *t, uint32_t number)
 {
 	const struct flame_node *node = node_at(t, number);
@@ -275,7 +290,7 @@ static void print_stack_note(FILE *note, const struct tree *t, uint32_t number)
 	fprintf(note, "  %s ", t->strokes->arrow);
 	if (!is_tip)
 		fprintf(note, "itself %s, ", flame_value(text, t->flame, value));
-	fputs(profile_classes[largest].name, note);
+	fputs(reason_name(node, largest), note);
 	if (share_of((double)most, (double)value) < 0.995)
 		fprintf(note, " %.0f%%", 100 * share_of((double)most, (double)value));
 	if (is_tip && choice->stacks > 1)

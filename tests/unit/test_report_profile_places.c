@@ -207,11 +207,11 @@ TEST(frames_that_say_nothing_are_left_out)
 		" 100.00%   10.330µs  worker\n"
 		"  96.81%   10.000µs  |- log_message\n"
 		"                     |  pthread_mutex_lock\n"
-		"                     |  __lll_lock_wait  <- interruptible, 4 times, 2.500µs each\n"
+		"                     |  __lll_lock_wait  <- lock, 4 times, 2.500µs each\n"
 		"   3.19%      330ns  `- write_log\n"
 		"                        fsync\n"
 		"                        __x64_sys_fsync [k]\n"
-		"                        folio_wait_writeback [k]  <- io-wait 91%, 2 times, 150ns "
+		"                        folio_wait_writeback [k]  <- storage 91%, 2 times, 150ns "
 		"each\n");
 	s.style.all = true;
 	assert_non_null(strstr(report_scene_text(&s, stack_report),
@@ -306,7 +306,7 @@ TEST(files_without_symbols_have_their_build_id_once)
 			    "\n## Functions without names\n"
 			    " tar (90.0% of the time) lacks symbols, build id 01abff\n"
 			    "   packages with them, on Debian: find-dbgsym-packages /bin/tar\n");
-	assert_non_null(strstr(report_scene_text(&s, stack_report), "tar+0x4e3  <- io-wait"));
+	assert_non_null(strstr(report_scene_text(&s, stack_report), "tar+0x4e3  <- storage"));
 	assert_non_null(strstr(report_scene_text(&s, function_report), " tar+0x4e3  tar "));
 }
 

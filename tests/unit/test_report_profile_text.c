@@ -34,7 +34,7 @@ TEST(stacks_are_a_tree_that_parts_where_they_part)
 		"  86.96%   40.000µs  ├─ flush [i]\n"
 		"                     │  fsync [k]  ← uninterruptible, 2 times, 20.000µs each\n"
 		"  10.87%    5.000µs  └─ read\n"
-		"                        vfs_read [k]  ← io-wait, 5 times, 1.000µs each\n");
+		"                        vfs_read [k]  ← storage, 5 times, 1.000µs each\n");
 }
 
 /* Stacks at probes have no time. */
@@ -60,7 +60,7 @@ TEST(stacks_can_be_ascii)
 		"  88.89%   40.000µs  |- flush [i]\n"
 		"                     |  fsync [k]  <- uninterruptible, 2 times, 20.000µs each\n"
 		"  11.11%    5.000µs  `- read\n"
-		"                        vfs_read [k]  <- io-wait, 5 times, 1.000µs each\n");
+		"                        vfs_read [k]  <- storage, 5 times, 1.000µs each\n");
 }
 
 TEST(hidden_samples_are_counted_apart_from_the_rest)
