@@ -213,8 +213,9 @@ struct error *kstats_check_objectives(const struct kstats_showing *showing)
 
 /* --- over time --- */
 
-/* The width of an axis with all ranges. */
-#define WIDTH_OF_FINE_AXIS 101
+/* Columns of a line before the ranges and after them, and of a line where no terminal says. */
+#define WIDTH_BESIDE_AXIS 48
+#define WIDTH_DEFAULT     100
 
 /* A heading again after so many lines: about a screen. */
 #define HEADING_EACH 20
@@ -229,21 +230,25 @@ struct kstats_series {
 	int *status;
 };
 
-/* From 64 ns to 17 s, or from 1 on for other values: always the same, so that two heat maps are
- * comparable. With half the ranges if the screen has no room for all. */
-static void set_axis(struct kstats_series *s)
+/* From the smallest to the largest value that the metric has so far, or has after the first
+ * interval. It grows when a value is beyond it. */
+static struct error *set_axis(struct kstats_series *s)
 {
-	const unsigned width = terminal_size().ws_col;
-	const bool is_narrow = width && width < WIDTH_OF_FINE_AXIS;
+	const unsigned columns = terminal_size().ws_col;
+	const unsigned width = columns ? columns : WIDTH_DEFAULT;
+	_cleanup_(kstats_distribution_clear) struct kstats_distribution all = { 0 };
+	struct error *err = kstats_distribution_of(s->before, NULL, &all);
 
 	s->axis = (struct kstats_heat_axis){
-		.low = *s->before->unit ? 1u << 6 : 1,
-		.high = *s->before->unit ? (1ull << 34) - 1 : (1u << 28) - 1,
-		.bits = is_narrow || !s->before->frac_bits ? 0 : KSTATS_HEAT_BITS,
+		.low = UINT64_MAX,
+		.columns = width > WIDTH_BESIDE_AXIS + 8 ? width - WIDTH_BESIDE_AXIS : 8,
 		.utf8 = terminal_is_utf8(),
 		.has_fractions = s->showing->interval_ns < NS_PER_S,
 		.colour = terminal_wants_colour(),
 	};
+	if (!err)
+		kstats_heat_see(&s->axis, &all);
+	return err;
 }
 
 static struct error *show_interval(struct kstats_series *s, struct kstats_table *now)
@@ -260,7 +265,7 @@ static struct error *show_interval(struct kstats_series *s, struct kstats_table 
 		return err;
 	line.at_ns = clock_ns(CLOCK_REALTIME);
 	line.length_ns = now->window_ns;
-	if (s->done % HEADING_EACH == 0)
+	if (kstats_heat_see(&s->axis, &line.values) || s->done % HEADING_EACH == 0)
 		kstats_heat_heading(stdout, now, &s->axis);
 	kstats_heat_line(stdout, now, &s->axis, &line);
 	if (s->showing->heat && array_push(&s->heat, line))
@@ -349,8 +354,8 @@ static struct error *follow_metric(struct kstats_series *s, const struct kstats_
 	sigprocmask(SIG_BLOCK, &ends, &before);
 	s->last_ns = clock_ns(CLOCK_MONOTONIC);
 	s->due_ns = s->last_ns + s->showing->interval_ns;
-	set_axis(s);
-	if (s->showing->format == KSTATS_FORMAT_CSV)
+	err = set_axis(s);
+	if (!err && s->showing->format == KSTATS_FORMAT_CSV)
 		err = kstats_report_csv_heading(stdout, true);
 	fflush(stdout);
 	while (!err && (!s->showing->count || s->done < s->showing->count) &&

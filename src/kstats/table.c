@@ -217,6 +217,10 @@ struct error *kstats_table_copy_rows(const struct kstats_table *table, struct ks
 	if (err)
 		return err;
 	copy->by = table->by;
+	copy->host = table->host ? strdup(table->host) : NULL;
+	copy->instance = table->instance ? strdup(table->instance) : NULL;
+	if ((table->host && !copy->host) || (table->instance && !copy->instance))
+		return &error_no_memory;
 	memcpy(copy->losses, table->losses, sizeof(copy->losses));
 	copy->earlier = table->earlier;
 	copy->earlier_known = table->earlier_known;

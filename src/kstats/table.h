@@ -102,7 +102,7 @@ double kstats_table_rate(const struct kstats_table *table);
 /* The number of values in all rows and slots, saturating. */
 uint64_t kstats_table_count(const struct kstats_table *table);
 
-/* The rows alone, for kstats_table_subtract() later. */
+/* The rows, and whose they are, for kstats_table_subtract() later. */
 struct error *kstats_table_copy_rows(const struct kstats_table *table,
 				     struct kstats_table **ret) MUST_CHECK;
 

@@ -10,6 +10,7 @@
 #include "report/bar.h"
 #include "report/kstats_values.h"
 #include "report/markup.h"
+#include "report/stream.h"
 #include "report/visible.h"
 
 void kstats_heat_clear(struct kstats_heat *heat)
@@ -22,15 +23,36 @@ void kstats_heat_clear(struct kstats_heat *heat)
 /* Ranges are slots of few bits, from that of the axis' low end to that of its high end. */
 struct ranges {
 	unsigned first, count;
-	uint64_t counts[BUCKET_SLOTS(KSTATS_HEAT_BITS)];
+	uint64_t counts[BUCKET_SLOTS(KSTATS_HEAT_BITS_MAX)];
 	uint64_t most;
 };
+
+static unsigned ranges_of(const struct kstats_heat_axis *axis)
+{
+	return bucket_slot(axis->high, axis->bits) - bucket_slot(axis->low, axis->bits) + 1;
+}
+
+bool kstats_heat_see(struct kstats_heat_axis *axis, const struct kstats_distribution *distribution)
+{
+	const uint64_t low = kstats_percentile(distribution, 0).low;
+	const uint64_t high = kstats_percentile(distribution, 1).high;
+
+	if (!distribution->count || (axis->low <= low && high <= axis->high))
+		return false;
+	axis->low = axis->low < low ? axis->low : low;
+	axis->high = axis->high > high ? axis->high : high;
+	axis->bits = distribution->frac_bits < KSTATS_HEAT_BITS_MAX ? distribution->frac_bits
+								    : KSTATS_HEAT_BITS_MAX;
+	while (axis->bits && ranges_of(axis) > axis->columns)
+		axis->bits--;
+	return true;
+}
 
 static void fold_into_ranges(struct ranges *r, const struct kstats_distribution *values,
 			     const struct kstats_heat_axis *axis)
 {
 	*r = (struct ranges){ .first = bucket_slot(axis->low, axis->bits) };
-	r->count = bucket_slot(axis->high, axis->bits) - r->first + 1;
+	r->count = ranges_of(axis);
 	for (unsigned slot = 0; slot < BUCKET_SLOTS(values->frac_bits); slot++) {
 		unsigned place = bucket_slot(bucket_low(slot, values->frac_bits), axis->bits);
 
@@ -80,6 +102,11 @@ void kstats_heat_heading(FILE *out, const struct kstats_table *table,
 	unsigned last = bucket_slot(axis->high, axis->bits);
 	int width = (int)(last - first + 1);
 
+	if (axis->low > axis->high) {
+		fprintf(out, "%-*s %10s %10s %10s\n", axis->has_fractions ? 13 : 9, "time", "count",
+			"p50 up to", "p99 up to");
+		return;
+	}
 	kstats_format(low, table, (double)bucket_low(first, axis->bits));
 	kstats_format(high, table, (double)bucket_high(last, axis->bits));
 	/* The upper ends of their slots. */
@@ -135,15 +162,18 @@ void kstats_heat_line(FILE *out, const struct kstats_table *table,
 
 /* --- SVG --- */
 
-#define CELL_HEIGHT 6
-#define PLOT_WIDTH  900
-#define LEFT        90
-#define TOP         40
+/* Of a cell: as much as there is of the plot, but no more. */
+#define CELL_HEIGHT_MAX 24
+#define PLOT_HEIGHT     480
+#define PLOT_WIDTH      900
+#define LEFT            90
+#define TOP             54
 
 struct extent {
 	struct kstats_heat_axis axis;
 	uint64_t most;
 	unsigned first, count;
+	double height; /* of a cell */
 };
 
 static struct extent extent_of(const struct kstats_heat *heat)
@@ -170,8 +200,17 @@ static struct extent extent_of(const struct kstats_heat *heat)
 		e.most = e.most > r.most ? e.most : r.most;
 	}
 	e.first = bucket_slot(axis.low, axis.bits);
-	e.count = bucket_slot(axis.high, axis.bits) - e.first + 1;
+	e.count = ranges_of(&axis);
+	e.height = (double)PLOT_HEIGHT / e.count;
+	if (e.height > CELL_HEIGHT_MAX)
+		e.height = CELL_HEIGHT_MAX;
 	return e;
+}
+
+/* `share`: 0 to 1, of the logarithm. */
+static void print_colour(FILE *out, double share)
+{
+	fprintf(out, "hsl(%.0f 90%% %.0f%%)", 55 - 55 * share, 90 - 50 * share);
 }
 
 /* Time goes to the right, values go up, and each cell says what it is when it is pointed at. */
@@ -179,7 +218,7 @@ static struct error *print_cells(FILE *out, const struct kstats_table *table,
 				 const struct kstats_heat *heat, const struct extent *e)
 {
 	double width = (double)PLOT_WIDTH / (double)(heat->count ? heat->count : 1);
-	double height = CELL_HEIGHT * 4;
+	const double height = e->height;
 
 	for (size_t i = 0; i < heat->count; i++) {
 		struct ranges r;
@@ -193,11 +232,14 @@ static struct error *print_cells(FILE *out, const struct kstats_table *table,
 				continue;
 			fprintf(out,
 				"<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" "
-				"fill=\"hsl(%.0f 90%% %.0f%%)\"><title>%" PRIu64
-				" value%s from %s to %s, interval %zu</title></rect>\n",
+				"fill=\"",
 				LEFT + (double)i * width, TOP + (e->count - 1 - at) * height, width,
-				height, 55 - 55 * share, 90 - 50 * share, r.counts[at],
-				plural(r.counts[at]),
+				height);
+			print_colour(out, share);
+			fprintf(out,
+				"\"><title>%" PRIu64
+				" value%s from %s to %s, interval %zu</title></rect>\n",
+				r.counts[at], plural(r.counts[at]),
 				kstats_format(low, table,
 					      (double)bucket_low(e->first + at, KSTATS_HEAT_BITS)),
 				kstats_format(high, table,
@@ -211,7 +253,7 @@ static struct error *print_cells(FILE *out, const struct kstats_table *table,
 static void print_axis(FILE *out, const struct kstats_table *table, const struct kstats_heat *heat,
 		       const struct extent *e)
 {
-	double height = CELL_HEIGHT * 4;
+	const double height = e->height;
 	char text[UNITS_TEXT_MAX];
 	double seconds = 0;
 
@@ -227,27 +269,95 @@ static void print_axis(FILE *out, const struct kstats_table *table, const struct
 		LEFT + PLOT_WIDTH, TOP + e->count * height + 16, seconds);
 }
 
+#define LEGEND_STEPS 5
+#define LEGEND_WIDTH 40
+/* Below the plot: the times, and the legend. */
+#define BELOW 56
+
+/* From one value to as many as the fullest cell has. */
+static void print_legend(FILE *out, const struct extent *e, double top)
+{
+	char text[UNITS_TEXT_MAX];
+
+	fprintf(out, "<text x=\"%d\" y=\"%.2f\">values in a cell</text>\n", LEFT, top + 11);
+	for (unsigned i = 0; i < LEGEND_STEPS && e->most; i++) {
+		const double share = (double)(i + 1) / LEGEND_STEPS;
+		const double x = LEFT + 110 + i * 3.0 * LEGEND_WIDTH;
+
+		fprintf(out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%d\" height=\"12\" fill=\"", x,
+			top, LEGEND_WIDTH);
+		print_colour(out, share);
+		fprintf(out, "\"/>\n<text x=\"%.2f\" y=\"%.2f\">%s%s</text>\n",
+			x + LEGEND_WIDTH + 4, top + 11, i + 1 < LEGEND_STEPS ? "to " : "",
+			units_grouped(text, (__int128)(expm1(share * log1p((double)e->most)) + 0.5),
+				      ""));
+	}
+}
+
+static void print_date(FILE *out, uint64_t at_ns)
+{
+	const time_t seconds = (time_t)(at_ns / NS_PER_S);
+	char text[40];
+	struct tm time;
+
+	gmtime_r(&seconds, &time);
+	strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &time);
+	fputs(text, out);
+}
+
+/* "on web7, 2026-01-01 10:00:00 to 2026-01-01 10:01:00 UTC, 60 intervals, 12,345 values" */
+static struct error *print_facts(FILE *out, const struct kstats_table *table,
+				 const struct kstats_heat *heat)
+{
+	char text[UNITS_TEXT_MAX];
+	struct error *err = NULL;
+	uint64_t values = 0;
+
+	if (table->host) {
+		fputs("on ", out);
+		err = markup_text(out, text_of(table->host));
+		fputs(", ", out);
+	}
+	if (heat->count) {
+		print_date(out, heat->items[0].at_ns - heat->items[0].length_ns);
+		fputs(" to ", out);
+		print_date(out, heat->items[heat->count - 1].at_ns);
+		fputs(" UTC, ", out);
+	}
+	for (size_t i = 0; i < heat->count; i++)
+		values += heat->items[i].values.count;
+	fprintf(out, "%zu interval%s, %s value%s", heat->count, plural(heat->count),
+		units_grouped(text, values, ""), plural(values));
+	return err;
+}
+
 struct error *kstats_heat_svg(FILE *out, const struct kstats_table *table,
 			      const struct kstats_heat *heat)
 {
 	_cleanup_free_ char *title = kstats_table_title(table);
-	struct extent e = extent_of(heat);
+	const struct extent e = extent_of(heat);
+	const double bottom = TOP + e.count * e.height;
+	const int width = LEFT + PLOT_WIDTH + 20, height = (int)bottom + BELOW;
 	struct error *err;
 
 	if (!title)
 		return &error_no_memory;
 	fprintf(out,
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
-		"font-family=\"sans-serif\" font-size=\"12\">\n"
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
+		"height=\"%d\" font-family=\"sans-serif\" font-size=\"12\">\n"
 		"<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
 		"<text x=\"%d\" y=\"24\" font-size=\"16\">",
-		LEFT + PLOT_WIDTH + 20, (int)(TOP + e.count * CELL_HEIGHT * 4 + 30), LEFT);
+		width, height, width, height, LEFT);
 	err = markup_text(out, text_of(title));
+	fprintf(out, "</text>\n<text x=\"%d\" y=\"42\" fill=\"#555\">", LEFT);
+	err = error_first(err, print_facts(out, table, heat));
 	fputs("</text>\n", out);
 	if (!err)
 		err = print_cells(out, table, heat, &e);
-	if (!err)
+	if (!err) {
 		print_axis(out, table, heat, &e);
+		print_legend(out, &e, bottom + 32);
+	}
 	fputs("</svg>\n", out);
 	return err;
 }

@@ -10,8 +10,9 @@
 
 #include "kstats/distribution.h"
 
-/* Bits of the ranges per power of two in heat maps. */
-#define KSTATS_HEAT_BITS 1
+/* Bits of the ranges per power of two: in pictures, and at most in text. */
+#define KSTATS_HEAT_BITS     1
+#define KSTATS_HEAT_BITS_MAX 3
 
 /* The values of an interval. `at_ns` is its end, since the epoch. */
 struct kstats_heat_line {
@@ -28,16 +29,21 @@ void kstats_heat_clear(struct kstats_heat *heat);
  */
 struct kstats_heat_axis {
 	uint64_t low, high; /* of values; beyond them, values count to the last range */
-	unsigned bits;      /* of ranges: 0, powers of two, or KSTATS_HEAT_BITS, twice as many */
+	unsigned bits;      /* of ranges, at most KSTATS_HEAT_BITS_MAX */
+	unsigned columns;   /* for ranges, at most */
 	bool utf8, colour;
 	bool has_fractions; /* of seconds, where lines are closer than those */
 };
+/* Make the axis as wide as the values that were seen: those that it has, and those of
+ * `distribution`, in ranges as fine as its columns and the values' own slots allow. True: it is
+ * another one than before. An axis without values has `low` above `high`. */
+bool kstats_heat_see(struct kstats_heat_axis *axis, const struct kstats_distribution *distribution);
 void kstats_heat_heading(FILE *out, const struct kstats_table *table,
 			 const struct kstats_heat_axis *axis);
 void kstats_heat_line(FILE *out, const struct kstats_table *table,
 		      const struct kstats_heat_axis *axis, const struct kstats_heat_line *line);
 
-/* A picture of all of them. */
+/* A picture of all of them, with the host and the time of the table that was read last. */
 struct error *kstats_heat_svg(FILE *out, const struct kstats_table *table,
 			      const struct kstats_heat *heat) MUST_CHECK;
 

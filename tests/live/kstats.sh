@@ -765,7 +765,7 @@ run_measures_a_command() {
 	ran 0 during --only-command start syscall:getppid -o "$scratch/own.zst" -- bash -c "'$calls' getppid 50; exec '$calls' getppid 20"
 	equal "its own calls" "$(csv "$scratch/own.zst" | awk '{ n += $5 } END { print (n >= 20 && n < 50) }')" 1
 	# It goes as well when it is asked to end.
-	kstats run during start syscall:getppid -- sleep 100 > /dev/null 2>&1 &
+	"${inside[@]}" "$ctprof" kstats run during start syscall:getppid -- sleep 100 > /dev/null 2>&1 &
 	pid=$!
 	until kstats list 2> /dev/null | grep -q during; do sleep 0.05; done
 	kill "$pid"

@@ -458,11 +458,52 @@ TEST(heat_lines)
 }
 
 /* Of any bits, of nothing, of the largest: each value is in one cell, and the picture is XML. */
+/* An axis begins with nothing, and is as wide as what was seen, in as fine ranges as fit. */
+TEST(axes_grow)
+{
+	struct kstats_heat_axis axis = { .low = UINT64_MAX, .columns = 20 };
+	struct kstats_table *table = scene_kstats("x", 3);
+	struct kstats_distribution all = scene_kstats_all(table);
+	struct output o;
+
+	assert_false(kstats_heat_see(&axis, &all));
+	kstats_heat_heading(begin(&o), table, &axis);
+	expect_output(&o, "time           count  p50 up to  p99 up to\n");
+	kstats_distribution_clear(&all);
+	for (unsigned i = 0; i < 16; i++)
+		scene_kstats_record(table, 0, NULL, 1024 + 64 * i);
+	all = scene_kstats_all(table);
+	assert_true(kstats_heat_see(&axis, &all));
+	assert_int_equal(axis.low, 1024);
+	assert_int_equal(axis.high, 2047);
+	assert_int_equal(axis.bits, 3);
+	assert_false(kstats_heat_see(&axis, &all));
+	kstats_distribution_clear(&all);
+	/* Eleven octaves. */
+	scene_kstats_record(table, 0, NULL, 1 << 20);
+	all = scene_kstats_all(table);
+	assert_true(kstats_heat_see(&axis, &all));
+	assert_int_equal(axis.low, 1024);
+	assert_int_equal(axis.bits, 0);
+	kstats_heat_heading(begin(&o), table, &axis);
+	expect_output(&o, "time           count  p50 up to  p99 up to  1.024µs 2.097ms\n");
+	/* More than fit even then. */
+	kstats_distribution_clear(&all);
+	scene_kstats_record(table, 0, NULL, UINT64_MAX);
+	all = scene_kstats_all(table);
+	assert_true(kstats_heat_see(&axis, &all));
+	assert_int_equal(axis.bits, 0);
+	kstats_distribution_clear(&all);
+	kstats_table_destroy(table);
+}
+
 TEST(heat_pictures)
 {
 	struct kstats_table *table = scene_kstats("<&>\033", 3);
 	struct kstats_heat heat = { 0 };
 	struct output o;
+
+	scene_kstats_word(&table->host, "a<b");
 
 	expect_ok(kstats_heat_svg(begin(&o), table, &heat));
 	end(&o);
@@ -488,6 +529,11 @@ TEST(heat_pictures)
 	assert_int_equal(lines_with(o.text, "interval 3<"), 0);
 	assert_non_null(strstr(o.text, "&lt;&amp;&gt;"));
 	assert_non_null(strstr(o.text, ">9.0 s</text>"));
+	assert_non_null(strstr(o.text, " viewBox=\"0 0 "));
+	assert_non_null(strstr(o.text, ">values in a cell<"));
+	assert_non_null(strstr(o.text,
+			       ">on a&lt;b, 2009-02-13 23:31:28 to 2009-02-13 23:31:30 UTC, 6 "
+			       "intervals, 15 values<"));
 	assert_non_null(strstr(o.text, "</svg>\n"));
 	free(o.text);
 	kstats_heat_clear(&heat);
@@ -525,4 +571,5 @@ UNIT_TESTS(cmocka_unit_test(the_scope_is_printed), cmocka_unit_test(a_known_tabl
 	   cmocka_unit_test(widest), cmocka_unit_test(as_many_lines_as_wanted),
 	   cmocka_unit_test(hostile_words), cmocka_unit_test(values_with_their_unit),
 	   cmocka_unit_test(csv), cmocka_unit_test(changes), cmocka_unit_test(changes_of_numbers),
-	   cmocka_unit_test(heat_lines), cmocka_unit_test(heat_pictures), cmocka_unit_test(bars))
+	   cmocka_unit_test(heat_lines), cmocka_unit_test(axes_grow),
+	   cmocka_unit_test(heat_pictures), cmocka_unit_test(bars))
