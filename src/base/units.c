@@ -19,11 +19,17 @@ static const struct ladder ladders[] = {
 	[UNIT_NS] = { 1000, { "ns", "µs", "ms", "s" }, DIMENSION_TIME, 1, "ns" },
 	[UNIT_US] = { 1000, { "µs", "ms", "s" }, DIMENSION_TIME, 1000, "us" },
 	[UNIT_MS] = { 1000, { "ms", "s" }, DIMENSION_TIME, 1000000, "ms" },
-	[UNIT_TICKS] = { 1000, { "ticks", "Kticks", "Mticks" }, DIMENSION_TIME, 10000000, "ticks" },
+	[UNIT_TICKS] = { 1, { "s" }, DIMENSION_TIME, NS_PER_TICK, "ticks" },
 	[UNIT_BYTES] = { 1024, { "B", "KiB", "MiB", "GiB", "TiB" }, DIMENSION_BYTES, 1, "bytes" },
 	[UNIT_KIB] = { 1024, { "KiB", "MiB", "GiB", "TiB" }, DIMENSION_BYTES, 1024, "KiB" },
 	[UNIT_PERCENT] = { 1, { "%" }, DIMENSION_OTHER, 1, "percent" },
 };
+
+/* Is it shown as a hundredth of what it counts? */
+static bool is_hundredths(enum unit unit)
+{
+	return unit == UNIT_PERCENT || unit == UNIT_TICKS;
+}
 
 enum dimension unit_dimension(enum unit unit)
 {
@@ -64,9 +70,10 @@ static char *format(char *buffer, enum unit unit, bool negative, u128 size, cons
 	u128 divisor = 1, scaled;
 	unsigned rung = 0;
 
-	if (unit == UNIT_PERCENT) {
+	if (is_hundredths(unit)) {
 		print_digits(whole, sizeof(whole), sign, size / 100);
-		snprintf(buffer, UNITS_TEXT_MAX, "%s.%02u%%", whole, (unsigned)(size % 100));
+		snprintf(buffer, UNITS_TEXT_MAX, "%s.%02u%s", whole, (unsigned)(size % 100),
+			 ladder->rungs[0]);
 		return buffer;
 	}
 	while (ladder->rungs[rung + 1] && size >= divisor * ladder->step) {
@@ -104,7 +111,7 @@ char *units_format_half_delta(char *buffer, enum unit unit, __int128 twice)
 {
 	char whole[48];
 
-	if (twice % 2 == 0)
+	if (twice % 2 == 0 || is_hundredths(unit))
 		return units_format_delta(buffer, unit, twice / 2);
 	print_digits(whole, sizeof(whole), twice < 0 ? "-" : "+", magnitude(twice) / 2);
 	snprintf(buffer, UNITS_TEXT_MAX, "%s.5%s", whole, ladders[unit].rungs[0]);
@@ -118,7 +125,7 @@ char *units_format_real(char *buffer, enum unit unit, double value, const char *
 	double size = fabs(value);
 	unsigned rung = 0;
 
-	if (unit == UNIT_PERCENT)
+	if (is_hundredths(unit))
 		size /= 100;
 	while (ladder->rungs[rung + 1] && size >= ladder->step) {
 		size /= ladder->step;
@@ -126,6 +133,31 @@ char *units_format_real(char *buffer, enum unit unit, double value, const char *
 	}
 	snprintf(buffer, UNITS_TEXT_MAX, "%s%.*f%s", before, rung || unit == UNIT_NONE ? 3 : 2,
 		 size, ladder->rungs[rung]);
+	return buffer;
+}
+
+char *units_format_span(char *buffer, double seconds)
+{
+	/* From `least` seconds on; two minutes are the least that reads better so. */
+	static const struct {
+		double least, unit;
+		const char *large, *small;
+		double smaller;
+	} spans[] = {
+		{ 86400, 86400, "d", "h", 3600 },
+		{ 3600, 3600, "h", "min", 60 },
+		{ 120, 60, "min", "s", 1 },
+	};
+
+	for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++) {
+		if (seconds < spans[i].least)
+			continue;
+		snprintf(buffer, UNITS_TEXT_MAX, "%.0f %s %.0f %s", floor(seconds / spans[i].unit),
+			 spans[i].large, floor(fmod(seconds, spans[i].unit) / spans[i].smaller),
+			 spans[i].small);
+		return buffer;
+	}
+	snprintf(buffer, UNITS_TEXT_MAX, "%.1f s", seconds);
 	return buffer;
 }
 

@@ -20,7 +20,7 @@ enum unit {
 	UNIT_NS,
 	UNIT_US,
 	UNIT_MS,
-	UNIT_TICKS, /* 1/100 s, as the kernel shows times on x86 and arm (USER_HZ) */
+	UNIT_TICKS, /* 1/100 s, as the kernel shows times on x86 and arm (USER_HZ); people see s */
 	UNIT_BYTES,
 	UNIT_KIB,
 	UNIT_PERCENT, /* in hundredths of a percent */
@@ -62,6 +62,10 @@ char *units_format_half_delta(char *buffer, enum unit unit, __int128 twice);
 /* A value that is not whole: three decimals when stepped, two when not; `sign` "+" or "" goes
  * before what is not negative. UNIT_NONE: three decimals. */
 char *units_format_real(char *buffer, enum unit unit, double value, const char *sign);
+
+/* A length of time in the two largest units that it has: "12.3 s", "5 min 3 s", "3 d 4 h". Takes
+ * seconds that are not negative; room for UNITS_TEXT_MAX. */
+char *units_format_span(char *buffer, double seconds);
 
 /* The digits alone, exact; hundredths of a percent as "12.34". Room for UNITS_TEXT_MAX. */
 char *units_digits(char *buffer, enum unit unit, __int128 value);

@@ -55,12 +55,11 @@ static const struct row rows[] = {
 	{ UNIT_BYTES, KIB *KIB *KIB *KIB * 1024, "1024.000TiB" },
 	{ UNIT_BYTES, UINT64_MAX, "16777216.000TiB" },
 
-	{ UNIT_TICKS, 0, "0ticks" },
-	{ UNIT_TICKS, 999, "999ticks" },
-	{ UNIT_TICKS, 1000, "1.000Kticks" },
-	{ UNIT_TICKS, 999999, "999.999Kticks" },
-	{ UNIT_TICKS, 1000000, "1.000Mticks" },
-	{ UNIT_TICKS, UINT64_MAX, "18446744073709.552Mticks" },
+	{ UNIT_TICKS, 0, "0.00s" },
+	{ UNIT_TICKS, 9, "0.09s" },
+	{ UNIT_TICKS, 999, "9.99s" },
+	{ UNIT_TICKS, 1000000, "10000.00s" },
+	{ UNIT_TICKS, UINT64_MAX, "184467440737095516.15s" },
 
 	{ UNIT_US, 0, "0µs" },
 	{ UNIT_US, 999, "999µs" },
@@ -153,7 +152,7 @@ TEST(the_largest_number_there_is)
 		{ UNIT_NONE, "-170141183460469231731687303715884105728" },
 		{ UNIT_COUNT, "-170141183460469231731687303715.884G" },
 		{ UNIT_NS, "-170141183460469231731687303715.884s" },
-		{ UNIT_TICKS, "-170141183460469231731687303715884.106Mticks" },
+		{ UNIT_TICKS, "-1701411834604692317316873037158841057.28s" },
 		{ UNIT_MS, "-170141183460469231731687303715884105.728s" },
 		{ UNIT_PERCENT, "-1701411834604692317316873037158841057.28%" },
 	};
@@ -247,15 +246,15 @@ TEST(values_that_are_not_whole)
 		double value;
 		const char *text;
 	} reals[] = {
-		{ UNIT_NONE, 0.75, "0.750" },       { UNIT_NONE, -0.5, "-0.500" },
-		{ UNIT_NS, 3.5, "3.50ns" },         { UNIT_NS, 0, "0.00ns" },
-		{ UNIT_NS, 1250, "1.250µs" },       { UNIT_NS, -2000000, "-2.000ms" },
-		{ UNIT_BYTES, -20, "-20.00B" },     { UNIT_BYTES, -1024.0 * 1024, "-1.000MiB" },
-		{ UNIT_BYTES, 1536, "1.500KiB" },   { UNIT_US, 2.5, "2.50µs" },
-		{ UNIT_US, 1500, "1.500ms" },       { UNIT_MS, -2500, "-2.500s" },
-		{ UNIT_KIB, 1536, "1.500MiB" },     { UNIT_COUNT, 2500, "2.500K" },
-		{ UNIT_PERCENT, 1250, "12.50%" },   { UNIT_PERCENT, -5, "-0.05%" },
-		{ UNIT_TICKS, 12.5, "12.50ticks" },
+		{ UNIT_NONE, 0.75, "0.750" },     { UNIT_NONE, -0.5, "-0.500" },
+		{ UNIT_NS, 3.5, "3.50ns" },       { UNIT_NS, 0, "0.00ns" },
+		{ UNIT_NS, 1250, "1.250µs" },     { UNIT_NS, -2000000, "-2.000ms" },
+		{ UNIT_BYTES, -20, "-20.00B" },   { UNIT_BYTES, -1024.0 * 1024, "-1.000MiB" },
+		{ UNIT_BYTES, 1536, "1.500KiB" }, { UNIT_US, 2.5, "2.50µs" },
+		{ UNIT_US, 1500, "1.500ms" },     { UNIT_MS, -2500, "-2.500s" },
+		{ UNIT_KIB, 1536, "1.500MiB" },   { UNIT_COUNT, 2500, "2.500K" },
+		{ UNIT_PERCENT, 1250, "12.50%" }, { UNIT_PERCENT, -5, "-0.05%" },
+		{ UNIT_TICKS, 1250, "12.50s" },
 	};
 	char buffer[UNITS_TEXT_MAX];
 
@@ -264,6 +263,23 @@ TEST(values_that_are_not_whole)
 				    reals[i].text);
 	assert_string_equal(units_format_real(buffer, UNIT_NS, 3.5, "+"), "+3.50ns");
 	assert_string_equal(units_format_real(buffer, UNIT_NS, -3.5, "+"), "-3.50ns");
+}
+
+TEST(spans_have_their_two_largest_units)
+{
+	static const struct {
+		double seconds;
+		const char *text;
+	} spans[] = {
+		{ 0, "0.0 s" },           { 0.04, "0.0 s" },
+		{ 119.9, "119.9 s" },     { 120, "2 min 0 s" },
+		{ 3599, "59 min 59 s" },  { 3600, "1 h 0 min" },
+		{ 86399, "23 h 59 min" }, { 3 * 86400 + 4 * 3600 + 59 * 60, "3 d 4 h" },
+	};
+	char buffer[UNITS_TEXT_MAX];
+
+	for (size_t i = 0; i < array_length(spans); i++)
+		assert_string_equal(units_format_span(buffer, spans[i].seconds), spans[i].text);
 }
 
 /* Nothing per second of a clock that ran backwards. */
@@ -480,6 +496,7 @@ UNIT_TESTS(cmocka_unit_test(every_ladder_at_every_step),
 	   cmocka_unit_test(the_largest_number_there_is), cmocka_unit_test(digits_alone),
 	   cmocka_unit_test(digits_in_groups), cmocka_unit_test(names_of_units),
 	   cmocka_unit_test(halves), cmocka_unit_test(values_that_are_not_whole),
+	   cmocka_unit_test(spans_have_their_two_largest_units),
 	   cmocka_unit_test(a_negative_zero_is_no_number_of_its_own), cmocka_unit_test(amounts),
 	   cmocka_unit_test(percentages), cmocka_unit_test(invalid_amounts),
 	   cmocka_unit_test(minutes_are_of_durations_only), cmocka_unit_test(durations),
