@@ -35,7 +35,7 @@ bool datum_magnitude(const struct datum *d, double *ret)
 	return true;
 }
 
-static bool is_equal(const struct datum *a, const struct datum *b)
+bool datum_equal(const struct datum *a, const struct datum *b)
 {
 	if (a->kind != b->kind)
 		return false;
@@ -76,7 +76,7 @@ static void find_share(const struct datum *baseline, struct datum_change *change
 void datum_compare(const struct datum *baseline, const struct datum *candidate,
 		   struct datum_change *ret)
 {
-	struct datum_change change = { .differs = !is_equal(baseline, candidate) };
+	struct datum_change change = { .differs = !datum_equal(baseline, candidate) };
 	bool comparable =
 		!baseline->partial && !candidate->partial && baseline->inputs == candidate->inputs;
 	__int128 before, after;

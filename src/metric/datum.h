@@ -85,6 +85,9 @@ struct datum_change {
 void datum_compare(const struct datum *baseline, const struct datum *candidate,
 		   struct datum_change *ret);
 
+/* Are both the same value, of the same kind? How much was measured does not matter. */
+bool datum_equal(const struct datum *x, const struct datum *y);
+
 /* Is it a number that is zero, or has it no value? */
 bool datum_is_nothing(const struct datum *datum);
 

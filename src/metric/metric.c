@@ -105,6 +105,7 @@ const struct metric_source_info metric_source_infos[SOURCE_COUNT] = {
 #define USER_ONLY(other)   .owners = OWNERS_USER, .counterpart = METRIC_##other
 #define KERNEL_ONLY(other) .owners = OWNERS_KERNEL, .counterpart = METRIC_##other
 #define IDLE               .is_idle = true
+#define LABEL              .is_label = true
 #define MAY_EXCEED_LIFE    .may_exceed_life = true
 #define IN_PROGRESS(name)  .in_progress = METRIC_##name
 
@@ -144,6 +145,20 @@ const struct metric *metric_find(struct text name)
 	for (size_t i = 0; i < METRIC_COUNT; i++)
 		if (text_equal(text_of(metrics[i].name), name))
 			return &metrics[i];
+	return NULL;
+}
+
+const struct metric_twin *metric_twin_of(unsigned number)
+{
+	static const struct metric_twin twins[] = {
+#define TWIN(metric, shown) { METRIC_##metric, METRIC_##shown },
+		METRIC_TWINS(TWIN)
+#undef TWIN
+	};
+
+	for (size_t i = 0; i < sizeof(twins) / sizeof(twins[0]); i++)
+		if (twins[i].metric == number)
+			return &twins[i];
 	return NULL;
 }
 

@@ -163,7 +163,8 @@ struct metric {
 	bool zero_is_no_events;
 	enum metric_owners owners;  /* which threads can have it */
 	enum metric_id counterpart; /* what others have instead; 0: nothing */
-	bool is_idle; /* time in which it wanted nothing; of most threads, all that there is */
+	bool is_idle;  /* time in which it wanted nothing; of most threads, all that there is */
+	bool is_label; /* a number that names something: two of them have no difference */
 	bool may_exceed_life;    /* a time, but not one that passes for the thread while it lives */
 	enum metric_delay delay; /* DELAY_NONE: it is no delay */
 	/* The metric with the elapsed part of this total, which the kernel accounts when the wait
@@ -180,6 +181,22 @@ static inline enum metric_id metric_id(const struct metric *metric)
 {
 	return (enum metric_id)(metric - metrics);
 }
+
+/*
+ * Two names for one fact: TWIN(metric, the other that is shown instead). The kernel counts both in
+ * one place (sched_info_arrive(), kernel/sched/stats.h), and prints them in two: delay accounting
+ * reads its CPU delays from sched_info (__delayacct_add_tsk(), kernel/delayacct.c).
+ */
+#define METRIC_TWINS(TWIN)                     \
+	TWIN(cpu_delay_total_ns, wait_time_ns) \
+	TWIN(cpu_delay_count, timeslices)
+
+struct metric_twin {
+	enum metric_id metric, shown;
+};
+
+/* The twin of a metric, which may be a derived one; NULL: it has none. */
+const struct metric_twin *metric_twin_of(unsigned number);
 
 /* A kernel counter that is captured but that nothing in the kernel writes any more. */
 static inline bool metric_is_dead(const struct metric *metric)
