@@ -262,10 +262,41 @@ const struct name *keys_pattern(struct keys *keys, const struct name *name)
 	return pattern;
 }
 
+/*
+ * A worker of the kernel's work queues has its pool in its name, "kworker/u8:3" or "kworker/0:1H",
+ * and behind it the queue that it works for, "+", or worked for last, "-" (wq_worker_comm(),
+ * kernel/workqueue.c). Which one takes work is chance, so they are one group; a rescuer,
+ * "kworker/R-name", belongs to one queue.
+ */
+static struct text stable_name(const struct keys *keys, const struct name *name)
+{
+	const struct text text = name_text(name);
+
+	return keys->rules->kworkers && !keys->rules->literal_threads &&
+			       text_starts(text, TEXT("kworker/")) &&
+			       !text_starts(text, TEXT("kworker/R-"))
+		       ? TEXT("kworker")
+		       : text;
+}
+
+static bool is_kworker(struct text name)
+{
+	return text_equal(name, TEXT("kworker"));
+}
+
+static bool put_name(struct keys *keys, const struct name *name)
+{
+	return put_text(keys, stable_name(keys, name));
+}
+
 static bool put_pattern(struct keys *keys, const struct name *name)
 {
-	const struct name *pattern = keys_pattern(keys, name);
+	const struct text stable = stable_name(keys, name);
+	const struct name *pattern;
 
+	if (is_kworker(stable))
+		return put_text(keys, stable);
+	pattern = keys_pattern(keys, name);
 	return pattern && put_text(keys, name_text(pattern));
 }
 
@@ -281,7 +312,7 @@ static bool put_part(struct keys *keys, const struct ctprof_snapshot *s,
 	case KEY_CGROUP:
 		return put_text(keys, name_text(cgroup_names_of(&keys->cgroups, thread->cgroup)));
 	case KEY_PROCESS_NAME:
-		return put_text(keys, name_text(thread->pcomm));
+		return put_name(keys, thread->pcomm);
 	case KEY_PROCESS_PATTERN:
 		return put_pattern(keys, thread->pcomm);
 	case KEY_THREAD_NAME:

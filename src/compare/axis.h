@@ -79,6 +79,7 @@ struct key_rules {
 	struct state_filter filter; /* threads that do not match have no key */
 	struct cgroup_rules cgroups;
 	bool literal_threads; /* no patterns of names */
+	bool kworkers;        /* those that rename themselves are one group */
 };
 
 struct key {

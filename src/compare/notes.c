@@ -110,8 +110,9 @@ static bool note_normalize(struct report *report)
 static bool note_ticks(struct report *report)
 {
 	return !report->odd_ticks ||
-	       report_note(report, "ticks are not 1/100 s in each file: tick-based metrics have "
-				   "no delta, and ages are unavailable");
+	       report_note(report, "ticks are not 1/100 s in each file: tick-based metrics are "
+				   "shown as if they were, and have no delta; ages are "
+				   "unavailable");
 }
 
 /* --- waits in progress --- */
@@ -176,6 +177,20 @@ static bool note_waits(struct report *report)
 	for (size_t i = 0; i < sides->count && done; i++)
 		done = note_lacking(report, &sides->items[i]);
 	return done;
+}
+
+/* Rows that say what another one says. */
+static bool note_folded(struct report *report)
+{
+	char names[TOTALS_MAX];
+	size_t used = 0;
+
+	for (enum metric_id i = 0; i < METRIC_COUNT && used < sizeof(names); i++)
+		if (metric_set_has(&report->folded, i))
+			used += (size_t)snprintf(
+				names + used, sizeof(names) - used, "%s%s = %s", used ? ", " : "",
+				metrics[metric_twin_of(i)->shown].name, metrics[i].name);
+	return !used || report_note(report, "one fact under two names, shown once: %s", names);
 }
 
 /* --- what cannot be --- */
@@ -391,8 +406,8 @@ static bool note_unseen(struct report *report)
 
 struct error *report_fill_notes(struct report *report)
 {
-	bool done = note_waits(report) && note_impossible(report) && note_began_before(report) &&
-		    note_ticks(report) && note_normalize(report);
+	bool done = note_waits(report) && note_folded(report) && note_impossible(report) &&
+		    note_began_before(report) && note_ticks(report) && note_normalize(report);
 
 	done = done && note_cut_short(report) && note_lost(report, "baseline", report->baseline) &&
 	       note_lost(report, report->comparing ? "candidate" : "snapshot", report->candidate);

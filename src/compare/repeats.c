@@ -286,7 +286,7 @@ static bool add_series_row(struct repeats *repeats, const struct series *series,
 		    condition_is_about(report->results.items[i].condition, row.group) &&
 		    !condition_judge(&report->results.items[i], &row))
 			return false;
-	if (!is_shown(report, series))
+	if (!is_shown(report, series) || (report->view->people && measure_is_label(row.measure)))
 		return true;
 	report_mark(report, &row);
 	return report_section_add(&report->sections[section], report->view, true, row);
@@ -413,6 +413,7 @@ static struct view view_of_piece(const struct report *report)
 
 	piece.all_rows = true;
 	piece.changed = false;
+	piece.people = false;
 	piece.limit = 0;
 	piece.min_percent = 0;
 	for (size_t i = 0; i < array_length(piece.min_delta); i++)

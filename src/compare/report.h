@@ -75,8 +75,9 @@ struct report {
 	struct impossible impossible; /* of both snapshots */
 	struct selection marked;      /* what has a value that cannot be, in some row */
 	size_t marked_rows;
-	size_t matching, shared; /* groups of that name; of them, on both sides */
-	size_t strangers;        /* threads older than the capture that lacks them */
+	struct metric_set folded; /* metrics whose row says the same as that of their twin */
+	size_t matching, shared;  /* groups of that name; of them, on both sides */
+	size_t strangers;         /* threads older than the capture that lacks them */
 	bool *in_both; /* of several captures: keys that both sides have in one; else NULL */
 	struct unmatched only_before, only_after;
 	struct {

@@ -378,6 +378,33 @@ static void take_coverage(struct report *report, uint32_t key)
 		coverage_add(&report->coverage_before, &report->before.items[key]);
 }
 
+static bool is_same_fact(const struct datum *x, const struct datum *y)
+{
+	return x->kind != DATUM_NONE && datum_equal(x, y) && x->measured == y->measured &&
+	       x->threads == y->threads && x->impossible == y->impossible;
+}
+
+/* Does the row of the metric's twin have the very same values, so that people need but one? A
+ * metric that the user named is shown. */
+static bool is_folded(struct work *work, const struct row *row)
+{
+	struct report *report = work->report;
+	const struct metric_twin *twin = metric_twin_of(row->measure->number);
+	struct row other = { 0 };
+
+	if (!report->view->people || report->view->metrics_named || report->view->all_rows ||
+	    !twin || !selection_has(&work->rows, twin->shown))
+		return false;
+	other.measure = &report->measures[twin->shown];
+	other.threads_before = row->threads_before;
+	fill_values(work, twin->shown, &other);
+	if (!is_same_fact(&other.after, &row->after) ||
+	    (report->comparing && !is_same_fact(&other.before, &row->before)))
+		return false;
+	metric_set_add(&report->folded, twin->metric);
+	return true;
+}
+
 static bool add_group_rows(struct work *work, uint32_t place, uint32_t key)
 {
 	struct report *report = work->report;
@@ -390,6 +417,10 @@ static bool add_group_rows(struct work *work, uint32_t place, uint32_t key)
 		if (!selection_has(&work->rows, i))
 			continue;
 		row = make_row(work, label_of(report, key), place, before, after, i);
+		if (report->view->people && measure_is_label(row.measure))
+			row.change.has_delta = row.change.has_share = false;
+		if (is_folded(work, &row))
+			continue;
 		report_mark(report, &row);
 		if (!report_section_add(&report->sections[table], report->view, report->comparing,
 					row))

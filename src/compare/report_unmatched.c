@@ -48,12 +48,17 @@ static bool find_unmatched(const struct report *report, const struct groups *gro
 	for (uint32_t n = 0; n < report->sides->keys.count; n++) {
 		uint32_t key = report->sides->by_name[n];
 		const struct group *group = &groups->items[key];
+		const struct name *label = report->sides->keys.items[key].label;
 
 		if (!group->count || (others && others->items[key].count) ||
-		    (report->in_both && report->in_both[key]) ||
-		    !view_matches(report->view, report->sides->keys.items[key].label))
+		    (report->in_both && report->in_both[key]) || !view_matches(report->view, label))
 			continue;
-		if (!array_push(ret, (struct unmatched_group){ group, n, run_time_of(group) }))
+		/* What reads the others is not what people look for. */
+		if (!array_push(ret,
+				(struct unmatched_group){ group, n,
+							  report->view->people && view_is_own(label)
+								  ? -1
+								  : run_time_of(group) }))
 			return false;
 	}
 	if (ret->count)

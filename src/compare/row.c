@@ -40,7 +40,14 @@ static bool is_small(const struct row *row, const struct view *view)
 	       fabs(row->change.share) * 100 < view->min_percent;
 }
 
-static bool is_row_hidden(const struct row *row, const struct view *view, bool comparing)
+/* Would people see the same number twice? */
+static bool is_unchanged(const struct row *row, const struct view *view)
+{
+	return view->people && !view->all_rows && !row->change.differs;
+}
+
+static bool is_row_hidden(struct report_section *section, const struct row *row,
+			  const struct view *view, bool comparing)
 {
 	/* A metric that the user named is shown even if it is unmeasured. */
 	bool is_answer = view->metrics_named && measure_is_metric(row->measure) &&
@@ -50,7 +57,12 @@ static bool is_row_hidden(const struct row *row, const struct view *view, bool c
 		return true;
 	if (!comparing)
 		return false;
-	return (view->changed && !row->change.differs) || is_small(row, view);
+	if ((view->changed && !row->change.differs) || is_small(row, view))
+		return true;
+	if (is_answer || !is_unchanged(row, view))
+		return false;
+	section->unchanged++;
+	return true;
 }
 
 /* --- order --- */
@@ -86,20 +98,26 @@ static int by_measure(const struct row *x, const struct row *y)
 }
 
 /* Every thread that is idle slept for as long as the comparison took, and more threads for longer
- * than all CPUs can run: what happened would stand below that. What cannot be is below all. */
-static int rank_class(const struct row *row, enum order order)
+ * than all CPUs can run: what happened would stand below that. What ctprof itself did, to read the
+ * others, is above those, and what cannot be is below all. */
+static int rank_class(const struct row *row, const struct view *view)
 {
 	if (row_is_impossible(row))
+		return 3;
+	if (view->order != ORDER_USUAL)
+		return 0;
+	if (row->measure->metric && row->measure->metric->is_idle)
 		return 2;
-	return order == ORDER_USUAL && row->measure->metric && row->measure->metric->is_idle;
+	return view->people && view_is_own(row->group);
 }
 
 static int by_rank(const void *a, const void *b, void *context)
 {
 	const struct row *x = a, *y = b;
-	const enum order *order = context;
+	const struct view *view = context;
+	const enum order *order = &view->order;
 	double p = order_rank(x, *order), q = order_rank(y, *order);
-	int found = rank_class(x, *order) - rank_class(y, *order);
+	int found = rank_class(x, view) - rank_class(y, view);
 
 	if (found)
 		return found;
@@ -121,10 +139,9 @@ static int by_rank(const void *a, const void *b, void *context)
 
 static void sort_row_group(struct row_group *group, const struct view *view)
 {
-	enum order order = view->order;
-
 	if (group->count)
-		qsort_r(group->items, group->count, sizeof(*group->items), by_rank, &order);
+		qsort_r(group->items, group->count, sizeof(*group->items), by_rank,
+			(void *)(uintptr_t)view);
 	if (view->limit && group->count > view->limit) {
 		group->left_out += group->count - view->limit;
 		group->count = view->limit;
@@ -169,7 +186,7 @@ bool report_section_add(struct report_section *section, const struct view *view,
 	struct row_group *group;
 
 	section->any_value |= row.before.kind != DATUM_NONE || row.after.kind != DATUM_NONE;
-	if (is_row_hidden(&row, view, comparing))
+	if (is_row_hidden(section, &row, view, comparing))
 		return true;
 	section->telling += !comparing || row.change.differs;
 	if (section->by_group && is_beyond(section, view, &row))

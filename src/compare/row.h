@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "compare/view.h"
 #include "metric/datum.h"
+#include "metric/metric.h"
 
 /* The quantity of a row. */
 struct measure {
@@ -32,6 +33,12 @@ static inline bool measure_is_metric(const struct measure *measure)
 static inline bool measure_is_derived(const struct measure *measure)
 {
 	return measure_is_metric(measure) && measure->number >= METRIC_COUNT;
+}
+
+/* A number that is the name of something, such as a CPU: two of them have no difference. */
+static inline bool measure_is_label(const struct measure *measure)
+{
+	return measure->metric && measure->metric->is_label;
 }
 
 /* The test of a row over several captures of each side. */
@@ -77,8 +84,9 @@ struct report_section {
 	const struct name *last_group;                /* of those by group */
 	uint32_t last_number;
 	size_t groups, groups_left_out;
-	size_t telling; /* rows that changed, or of one snapshot all: also those that were cut */
-	bool any_value; /* some row had one, shown or not */
+	size_t telling;   /* rows that changed, or of one snapshot all: also those that were cut */
+	bool any_value;   /* some row had one, shown or not */
+	size_t unchanged; /* rows that people are not shown because both sides are the same */
 };
 
 void report_section_deinit(struct report_section *section);

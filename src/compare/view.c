@@ -36,6 +36,11 @@ void view_hide_waits(struct view *view)
 	metric_set_remove(&view->metrics.metrics, METRIC_state_now_ns);
 }
 
+bool view_is_own(const struct name *group)
+{
+	return group && text_equal(name_text(group), TEXT("ctprof"));
+}
+
 static bool matches_any(const struct patterns *patterns, const struct name *group)
 {
 	for (size_t i = 0; i < patterns->count; i++)

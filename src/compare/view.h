@@ -69,6 +69,7 @@ struct view {
 	struct patterns match, not_match; /* globs over names of groups */
 	bool all_rows;                    /* also where there is nothing on either side */
 	bool changed;                     /* only what is not the same */
+	bool people;                      /* made to be read: hides and folds what adds nothing */
 	double min_delta[DIMENSIONS];     /* in the smallest unit; 0: any */
 	double min_percent;
 	bool window;              /* only threads that both have */
@@ -95,6 +96,9 @@ void view_deinit(struct view *view);
 /* Leave rows of waits in progress out of a comparison unless they were requested: they are part of
  * totals anyway, and the sleep of each idle group would be the top row. */
 void view_hide_waits(struct view *view);
+
+/* Is it the group of ctprof's own threads? NULL is not. */
+bool view_is_own(const struct name *group);
 
 /* Is a group of this name wanted? */
 bool view_matches(const struct view *view, const struct name *group);

@@ -244,6 +244,41 @@ TEST(all_keeps_its_patterns)
 	snapshot_destroy(s);
 }
 
+/* A worker takes the name of what it works for, and any worker takes any work. */
+TEST(kworkers_are_one_group)
+{
+	static const char *const names[] = { "kworker/u8:3-flush-254:0", "kworker/u8:3+flush-254:0",
+					     "kworker/0:3-events", "kworker/0:1H" };
+	struct ctprof_snapshot *x = build_snapshot(), *y = build_snapshot();
+	struct keyed k = { .rules = { .kworkers = true } };
+
+	for (uint32_t i = 0; i < array_length(names); i++)
+		live(i % 2 ? y : x, 10 + i, 10 + i, 1, names[i]);
+	live(x, 20, 20, 1, "kworker/R-writeb");
+	live(x, 21, 21, 1, "kworker");
+	key_threads(&k, AXIS_PCOMM, x, y);
+	assert_string_equal(label(&k, 0, 0), "kworker");
+	assert_true(are_together(&k, 0, 0, 0, 1));
+	assert_true(are_together(&k, 0, 0, 1, 0));
+	assert_true(are_together(&k, 0, 0, 1, 1));
+	/* It belongs to its queue alone. */
+	assert_string_equal(label(&k, 0, 2), "kworker/R-writeb");
+	forget(&k);
+	key_threads(&k, AXIS_ALL, x, y);
+	assert_string_equal(label(&k, 0, 0), "/ > kworker > kworker");
+	assert_true(are_together(&k, 0, 0, 1, 1));
+	forget(&k);
+	key_threads(&k, AXIS_COMM_EXACT, x, y);
+	assert_string_equal(label(&k, 0, 0), names[0]);
+	forget(&k);
+	k.rules.literal_threads = true;
+	key_threads(&k, AXIS_PCOMM, x, y);
+	assert_string_equal(label(&k, 0, 0), names[0]);
+	forget(&k);
+	snapshot_destroy(x);
+	snapshot_destroy(y);
+}
+
 /* --- processes --- */
 
 static struct ctprof_snapshot *host_with_kernel_threads(void)
@@ -476,6 +511,7 @@ UNIT_TESTS(cmocka_unit_test(every_axis_is_named_once), cmocka_unit_test(names_an
 	   cmocka_unit_test(a_pool_of_one_keeps_its_name),
 	   cmocka_unit_test(a_name_of_several_threads_is_a_pattern),
 	   cmocka_unit_test(literal_thread_names), cmocka_unit_test(all_keeps_its_patterns),
+	   cmocka_unit_test(kworkers_are_one_group),
 	   cmocka_unit_test(executables_and_command_lines),
 	   cmocka_unit_test(process_two_of_a_container_is_no_kthreadd),
 	   cmocka_unit_test(one_executable_is_one_group), cmocka_unit_test(users_by_name_or_number),

@@ -31,6 +31,107 @@ TEST(nothing_on_both_sides_is_hidden)
 	comparison_end(&c);
 }
 
+/* --- for people --- */
+
+static void begin_for_people(struct comparison *c)
+{
+	comparison_begin(c);
+	c->view.people = true;
+}
+
+TEST(people_see_what_changed)
+{
+	struct comparison c;
+
+	begin_for_people(&c);
+	grow(&c, 1, "a", METRIC_rchar, 5, 5);
+	grow(&c, 1, "a", METRIC_wchar, 5, 6);
+	only_metrics(&c, METRIC_wchar, METRIC_rchar, METRIC_majflt, -1);
+	comparison_run(&c);
+	expect_rows(&c, SECTION_PRIMARY, "a.wchar");
+	assert_int_equal(c.report->sections[SECTION_PRIMARY].unchanged, 1);
+	c.view.all_rows = true;
+	comparison_run(&c);
+	expect_rows(&c, SECTION_PRIMARY, "a.wchar a.rchar | a.majflt");
+	assert_int_equal(c.report->sections[SECTION_PRIMARY].unchanged, 0);
+	/* A metric that the user named is an answer, also when nobody measured it. */
+	c.view.all_rows = false;
+	c.view.metrics_named = true;
+	comparison_run(&c);
+	expect_rows(&c, SECTION_PRIMARY, "a.wchar | a.majflt");
+	comparison_end(&c);
+}
+
+/* CPU 3 is not 200 % more than CPU 1. */
+TEST(people_see_no_difference_of_cpu_numbers)
+{
+	struct comparison c;
+
+	comparison_begin(&c);
+	grow(&c, 1, "a", METRIC_wchar, 1, 1);
+	build_signed(snapshot_thread(c.before[0], 0), METRIC_processor, 1);
+	build_signed(snapshot_thread(c.after[0], 0), METRIC_processor, 3);
+	only_metrics(&c, METRIC_processor, -1);
+	comparison_run(&c);
+	expect_delta(&c, SECTION_PRIMARY, "a", "processor", 2);
+	c.view.people = true;
+	comparison_run(&c);
+	assert_false(row_of(&c, SECTION_PRIMARY, "a", "processor")->change.has_delta);
+	assert_true(row_of(&c, SECTION_PRIMARY, "a", "processor")->change.differs);
+	comparison_end(&c);
+}
+
+/* Two names of one fact are one row as long as they say the same. */
+TEST(people_see_a_fact_once)
+{
+	struct comparison c;
+
+	begin_for_people(&c);
+	grow(&c, 1, "a", METRIC_wait_time_ns, 10, 30);
+	grow(&c, 1, "a", METRIC_cpu_delay_total_ns, 10, 30);
+	grow(&c, 2, "b", METRIC_wait_time_ns, 10, 30);
+	grow(&c, 2, "b", METRIC_cpu_delay_total_ns, 10, 31);
+	grow(&c, 3, "c", METRIC_wait_time_ns, 9, 30);
+	grow(&c, 3, "c", METRIC_cpu_delay_total_ns, 10, 30);
+	only_metrics(&c, METRIC_wait_time_ns, METRIC_cpu_delay_total_ns, METRIC_timeslices,
+		     METRIC_cpu_delay_count, -1);
+	comparison_run(&c);
+	expect_rows(&c, SECTION_PRIMARY,
+		    "b.cpu_delay_total_ns c.wait_time_ns a.wait_time_ns b.wait_time_ns "
+		    "c.cpu_delay_total_ns");
+	expect_delta(&c, SECTION_PRIMARY, "a", "wait_time_ns", 20);
+	assert_true(metric_set_has(&c.report->folded, METRIC_cpu_delay_total_ns));
+	assert_false(metric_set_has(&c.report->folded, METRIC_cpu_delay_count));
+	/* Alone it is shown, and where the user names it. */
+	only_metrics(&c, METRIC_cpu_delay_total_ns, -1);
+	comparison_run(&c);
+	expect_rows(&c, SECTION_PRIMARY,
+		    "b.cpu_delay_total_ns a.cpu_delay_total_ns c.cpu_delay_total_ns");
+	only_metrics(&c, METRIC_wait_time_ns, METRIC_cpu_delay_total_ns, -1);
+	c.view.metrics_named = true;
+	c.view.match.count = 0;
+	comparison_run(&c);
+	assert_non_null(row_of(&c, SECTION_PRIMARY, "a", "cpu_delay_total_ns"));
+	comparison_end(&c);
+}
+
+/* Whoever reads the counters of all threads runs too, and is not what anybody looks for. */
+TEST(ctprof_does_not_lead)
+{
+	struct comparison c;
+
+	begin_for_people(&c);
+	grow(&c, 1, "ctprof", METRIC_run_time_ns, 0, 1000);
+	grow(&c, 2, "b", METRIC_run_time_ns, 0, 1);
+	only_metrics(&c, METRIC_run_time_ns, -1);
+	comparison_run(&c);
+	expect_rows(&c, SECTION_PRIMARY, "b.run_time_ns ctprof.run_time_ns");
+	c.view.people = false;
+	comparison_run(&c);
+	expect_rows(&c, SECTION_PRIMARY, "ctprof.run_time_ns b.run_time_ns");
+	comparison_end(&c);
+}
+
 TEST(the_same_category_is_hidden)
 {
 	struct comparison c;
@@ -344,6 +445,9 @@ TEST(empty_snapshots)
 }
 
 UNIT_TESTS(cmocka_unit_test(nothing_on_both_sides_is_hidden),
+	   cmocka_unit_test(people_see_what_changed),
+	   cmocka_unit_test(people_see_no_difference_of_cpu_numbers),
+	   cmocka_unit_test(people_see_a_fact_once), cmocka_unit_test(ctprof_does_not_lead),
 	   cmocka_unit_test(the_same_category_is_hidden), cmocka_unit_test(ranges_of_nothing),
 	   cmocka_unit_test(named_metrics_are_shown_unmeasured),
 	   cmocka_unit_test(one_side_unmeasured), cmocka_unit_test(small_changes),
