@@ -313,6 +313,16 @@ struct error *parse_limit(const char *argument, void *at)
 	return parse_size(argument, &display->view.limit);
 }
 
+struct error *parse_all(const char *argument, void *at)
+{
+	struct display *display = at;
+
+	(void)argument;
+	display->has_limit = true;
+	display->view.limit = 0;
+	return NULL;
+}
+
 /* --- how it looks --- */
 
 static struct error *take_column(struct columns *columns, const char *piece, option_values values)
@@ -455,8 +465,12 @@ struct error *display_settle(struct display *display, enum display_of of)
 	    (view->rate || view->window || view->order == ORDER_SHARE))
 		return error_create("--normalize cannot be combined with --window, --rate or "
 				    "--sort-by share");
+	view->people = report_formats[display->format].people;
+	view->keys.kworkers = view->people && !view->conditions.count;
+	if (display->lifetime && view->window)
+		return error_create("--lifetime and --window exclude each other");
 	if (!display->has_limit)
-		view->limit = report_formats[display->format].limit;
+		view->limit = view->people ? REPORT_USUAL_ROWS : 0;
 	if (of != DISPLAY_ONE)
 		view_hide_waits(view);
 	view->overview = !view->sections_named && !view->metrics_named;
@@ -467,6 +481,23 @@ struct error *display_settle(struct display *display, enum display_of of)
 	display->style.width = display->wrap ? terminal_width() : terminal_table_width();
 	warn_of_sections(view);
 	return NULL;
+}
+
+void display_window_usual(struct display *display)
+{
+	struct view *view = &display->view;
+
+	view->window |= !display->lifetime && view->normalize == NORMALIZE_NOT;
+}
+
+void display_window_of_boot(struct display *display, const struct side *sides, size_t count)
+{
+	double seconds;
+
+	if (count == 2 && display->view.people && !display->view.conditions.count &&
+	    boots_of(sides[0].snapshot, sides[1].snapshot) == BOOTS_SAME &&
+	    seconds_between(sides[0].snapshot, sides[1].snapshot, &seconds) && seconds > 0)
+		display_window_usual(display);
 }
 
 static void print_condition_result(const struct condition_result *result)

@@ -14,6 +14,7 @@ struct display {
 	struct report_style style;
 	enum report_format format;
 	bool has_limit, wrap;
+	bool lifetime; /* --lifetime: totals, and no window */
 };
 
 #define DISPLAY_AT(member) offsetof(struct display, member)
@@ -25,9 +26,20 @@ struct display {
 	SORT_GROUPS_HELP " Or rank rows by delta, pct, share (of the host's change), " \
 			 "or p (of several captures)."
 
+#define LIMIT_ROWS_HELP                                                                     \
+	"Show at most N rows in each block (times, bytes, counts, others), or N groups if " \
+	"groups are ranked (default 10 in table and markdown, otherwise all; 0 is all)."
+#define LIMIT_GROUPS_HELP                                                                   \
+	"Show at most N groups in each table (default 10 in table and markdown, otherwise " \
+	"all; 0 is all)."
+#define ALL_ROWS_COMPARE_HELP \
+	"Also show rows that did not change, or are unmeasured or zero on both sides."
+#define ALL_ROWS_SHOW_HELP "Also show rows that are unmeasured."
+
 /* The rows, for the table of a command whose arguments begin with a struct display. */
 /* clang-format off */
-#define DISPLAY_OPTIONS(parse_columns, column_values, parse_sort, sort_values, sort_help)          \
+#define DISPLAY_OPTIONS(parse_columns, column_values, parse_sort, sort_values, sort_help,          \
+			limit_help, all_rows_help)                                                 \
 	{ "group-by", 0, "AXIS", parse_axis, 0,                                                    \
 	  "Group threads by AXIS (default pcomm, the process name).", axis_name, false },          \
 	{ "sections", 0, "LIST", parse_sections, 0,                                                \
@@ -45,12 +57,10 @@ struct display {
 	  "Hide groups whose name matches the glob. May be given more than once.", NULL, false },  \
 	{ "sort-by", 0, "SPEC", parse_sort, 0, sort_help, sort_values, false },                    \
 	{ "limit", 0, "N", parse_limit, 0,                                                         \
-	  "Show at most N rows in each block (times, bytes, counts, others), or N "                \
-	  "groups if groups are ranked (default 50 in tables, otherwise all; 0 is all).", NULL,    \
-	  false },                                                                                 \
-	{ "all-rows", 0, NULL, parse_flag, DISPLAY_AT(view.all_rows),                              \
-	  "Also show rows that are unmeasured, or zero on both sides.",                            \
-	  NULL, false },                                                                           \
+	  limit_help, NULL, false },                                                               \
+	{ "all", 0, NULL, parse_all, 0,                                                            \
+	  "Show every row of each block: the same as --limit 0.", NULL, false },                   \
+	{ "all-rows", 0, NULL, parse_flag, DISPLAY_AT(view.all_rows), all_rows_help, NULL, false }, \
 	{ "normalize", 0, "BY", parse_normalize, DISPLAY_AT(view.normalize),                       \
 	  "Divide totals by the age of the threads or by their CPU time, in seconds, "             \
 	  "to compare different hosts or boots.", normalize_name, false },                         \
@@ -77,10 +87,15 @@ struct display {
 	  "Select the output format.", format_name, false }
 
 /* Options of commands that compare. */
-#define COMPARE_OPTIONS                                                                            \
+#define WINDOW_HELP                                                                            \
+	"Compare what happened between the snapshots: only threads that are in both, with " \
+	"derived metrics of that time. Threads that began or ended are listed separately. "
+#define COMPARE_OPTIONS(window_help)                                                               \
 	{ "window", 0, NULL, parse_flag, DISPLAY_AT(view.window),                                  \
-	  "Compare only threads that are in both snapshots; derived metrics cover the "            \
-	  "time between them. Threads that began or ended are listed separately.", NULL, false },  \
+	  window_help, NULL, false },                                                              \
+	{ "lifetime", 0, NULL, parse_flag, DISPLAY_AT(lifetime),                                   \
+	  "Compare totals since each thread began, of all threads of both snapshots.", NULL,       \
+	  false },                                                                                 \
 	{ "rate", 0, NULL, parse_flag, DISPLAY_AT(view.rate),                                      \
 	  "Show changes per second.", NULL, false },                                               \
 	{ "changed", 0, NULL, parse_flag, DISPLAY_AT(view.changed),                                \
@@ -106,6 +121,13 @@ void display_deinit(struct display *display);
 enum display_of { DISPLAY_ONE, DISPLAY_TWO, DISPLAY_SEVERAL };
 struct error *display_settle(struct display *display, enum display_of of) MUST_CHECK;
 
+/* A window between two sides, unless the options say otherwise. */
+void display_window_usual(struct display *display);
+
+/* The same where people read it, and both are of one boot: programs, and conditions, get totals as
+ * they ever did. */
+void display_window_of_boot(struct display *display, const struct side *sides, size_t count);
+
 /* Print the report, and return the exit status. */
 int display_print(const struct display *display, const struct side *sides, size_t baselines,
 		  size_t count);
@@ -118,6 +140,7 @@ struct error *parse_pattern(const char *argument, void *at);
 struct error *parse_show_sort(const char *argument, void *at);
 struct error *parse_compare_sort(const char *argument, void *at);
 struct error *parse_limit(const char *argument, void *at);
+struct error *parse_all(const char *argument, void *at);
 struct error *parse_normalize(const char *argument, void *at);
 struct error *parse_flatten(const char *argument, void *at);
 struct error *parse_show_columns(const char *argument, void *at);

@@ -27,8 +27,10 @@ static struct error *parse_file(const char *argument, void *at)
 
 static const struct option_row compare_options[] = {
 	DISPLAY_OPTIONS(parse_compare_columns, compare_column_name, parse_compare_sort,
-			compare_sort_name, SORT_ROWS_HELP),
-	COMPARE_OPTIONS,
+			compare_sort_name, SORT_ROWS_HELP, LIMIT_ROWS_HELP, ALL_ROWS_COMPARE_HELP),
+	COMPARE_OPTIONS(WINDOW_HELP
+			"The default in table and markdown of two snapshots of one boot, without "
+			"--fail-if and --normalize."),
 	{ "baseline", 0, "FILE...", parse_file, AT(baseline),
 	  "Compare several captures of each side; the report then gives the significance of each "
 	  "difference.",
@@ -104,8 +106,8 @@ static struct error *compare_profiles(const struct side *sides, size_t count, co
 	return NULL;
 }
 
-static int compare(const struct display *display, struct side *sides, size_t baselines,
-		   size_t count, const char *flame)
+static int compare(struct display *display, struct side *sides, size_t baselines, size_t count,
+		   const char *flame)
 {
 	_cleanup_free_ char **paths = calloc(count, sizeof(*paths));
 	struct error *err = paths ? load_all(sides, paths, baselines, count) : &error_no_memory;
@@ -118,6 +120,8 @@ static int compare(const struct display *display, struct side *sides, size_t bas
 		sides_sort(sides, baselines);
 		sides_sort(sides + baselines, count - baselines);
 	}
+	if (!err)
+		display_window_of_boot(display, sides, count);
 	if (!err)
 		err = compare_profiles(sides, count, flame);
 	status = err ? report_error(err, STATUS_FAILED)

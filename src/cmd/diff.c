@@ -40,8 +40,8 @@ static const struct option_row diff_options[] = {
 	{ "quiet", 'q', NULL, parse_flag, AT(quiet),
 	  "Print nothing on standard error about the command and the captures.", NULL, false },
 	DISPLAY_OPTIONS(parse_compare_columns, compare_column_name, parse_compare_sort,
-			compare_sort_name, SORT_ROWS_HELP),
-	COMPARE_OPTIONS,
+			compare_sort_name, SORT_ROWS_HELP, LIMIT_ROWS_HELP, ALL_ROWS_COMPARE_HELP),
+	COMPARE_OPTIONS(WINDOW_HELP "The default, without --normalize."),
 };
 
 /* --- waiting --- */
@@ -273,6 +273,8 @@ static int run_diff(const struct command *command, int argc, char **argv)
 		err = find_between(argc, argv, first, &between);
 		if (!err)
 			err = display_settle(&arguments.display, DISPLAY_TWO);
+		if (!err)
+			display_window_usual(&arguments.display);
 		status = err ? usage_error(command, err) : diff(&arguments, &between);
 	}
 	target_deinit(&arguments.target);

@@ -17,7 +17,7 @@ struct show_arguments {
 
 static const struct option_row show_options[] = {
 	DISPLAY_OPTIONS(parse_show_columns, show_column_name, parse_show_sort, show_sort_name,
-			SORT_GROUPS_HELP),
+			SORT_GROUPS_HELP, LIMIT_GROUPS_HELP, ALL_ROWS_SHOW_HELP),
 	{ "list", 0, NULL, parse_flag, offsetof(struct show_arguments, list),
 	  "List the captures of a recording: their times and sizes.", NULL, false },
 };

@@ -183,13 +183,22 @@ char *cell_delta(char buffer[CELL_MAX], const struct row *row, bool rate)
 	return buffer;
 }
 
+/* Beyond this many times the baseline, the digits say no more: the baseline was next to nothing. */
+#define SHARE_MOST 1000.0
+
 char *cell_percent(char buffer[CELL_MAX], const struct row *row)
 {
 	const struct datum_change *change = &row->change;
 
-	if (!change->has_share || row->measure->is_ratio || isinf(change->share))
+	if (!change->has_share || row->measure->is_ratio)
 		return strcpy(buffer, CELL_NONE);
-	snprintf(buffer, CELL_MAX, "%+.1f%%", change->share * 100);
+	if (isinf(change->share))
+		strcpy(buffer,
+		       row->measure->unit == UNIT_NONE || change->share < 0 ? CELL_NONE : "new");
+	else if (fabs(change->share) > SHARE_MOST)
+		snprintf(buffer, CELL_MAX, "%s>%.0fx", change->share < 0 ? "-" : "", SHARE_MOST);
+	else
+		snprintf(buffer, CELL_MAX, "%+.1f%%", change->share * 100);
 	if (row_is_impossible(row))
 		append(buffer, CELL_IMPOSSIBLE);
 	return buffer;

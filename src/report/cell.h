@@ -37,7 +37,8 @@ char *cell_after(char buffer[CELL_MAX], const struct row *row);
  */
 char *cell_delta(char buffer[CELL_MAX], const struct row *row, bool rate);
 
-/* The delta as a share of the baseline, "+12.5%"; "-" without one, or from zero. */
+/* The delta as a share of the baseline, "+12.5%"; ">1000x" of a larger one; "new" from none of
+ * it; "-" without one. */
 char *cell_percent(char buffer[CELL_MAX], const struct row *row);
 
 /* The delta as a share of the host's, "12.5%". */

@@ -17,13 +17,16 @@ struct report_style {
 	bool colour;
 };
 
-/* Names of formats: REPORT(id, name, function, rows a group has without --limit, whether it
- * includes the results of conditions, which are printed on standard error otherwise) */
-#define REPORT_FORMATS(REPORT)                        \
-	REPORT(TABLE, "table", report_text, 50, true) \
-	REPORT(JSON, "json", report_json, 0, true)    \
-	REPORT(CSV, "csv", report_csv, 0, false)      \
-	REPORT(MARKDOWN, "markdown", report_markdown, 50, true)
+/* Names of formats: REPORT(id, name, function, whether people read it, whether it includes the
+ * results of conditions, which are printed on standard error otherwise) */
+#define REPORT_FORMATS(REPORT)                          \
+	REPORT(TABLE, "table", report_text, true, true) \
+	REPORT(JSON, "json", report_json, false, true)  \
+	REPORT(CSV, "csv", report_csv, false, false)    \
+	REPORT(MARKDOWN, "markdown", report_markdown, true, true)
+
+/* Rows that a block has without --limit or --all, where people read them. */
+#define REPORT_USUAL_ROWS 10
 
 enum report_format {
 #define REPORT(id, ...) REPORT_##id,
@@ -38,7 +41,7 @@ typedef struct error *(*report_print)(FILE *out, const struct report *report,
 struct report_format_info {
 	const char *name;
 	report_print print;
-	size_t limit;
+	bool people;
 	bool has_results;
 };
 extern const struct report_format_info report_formats[REPORT_FORMAT_COUNT];

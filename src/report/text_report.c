@@ -196,6 +196,26 @@ static struct error *print_condition_result(const struct document *d,
 	return result->count ? print_section_rows(d, &result->broken) : NULL;
 }
 
+static struct error *print_sections(const struct document *d)
+{
+	struct error *err = NULL;
+
+	for (enum section i = 0; i < SECTION_COUNT && !err; i++)
+		if (report_has_section(d->report, i))
+			err = print_section(d, i);
+	return err;
+}
+
+/* What people are not shown because it did not change. */
+static struct error *print_unchanged(const struct document *d)
+{
+	_cleanup_free_ char *line = wording_unchanged(d->report);
+
+	if (line)
+		print_paragraph(d, line);
+	return NULL;
+}
+
 static struct error *print_document(const struct document *d)
 {
 	const struct report *report = d->report;
@@ -206,9 +226,10 @@ static struct error *print_document(const struct document *d)
 		return &error_no_memory;
 	if (nothing)
 		fprintf(d->out, is_markdown(d) ? "\n%s\n" : "%s\n", nothing);
-	for (enum section i = 0; i < SECTION_COUNT && !err; i++)
-		if (report_has_section(report, i))
-			err = print_section(d, i);
+	if (!wording_is_all_same(report))
+		err = print_sections(d);
+	if (!err)
+		err = print_unchanged(d);
 	if (!err)
 		err = print_unmatched(d, true);
 	if (!err)

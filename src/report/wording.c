@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/wording.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -34,11 +35,12 @@ static void print_distance(FILE *out, const struct report *report)
 		[BOOTS_DIFFERENT] = ", different boots: totals are of different lives",
 	};
 
+	char span[UNITS_TEXT_MAX];
+
 	if (!report->has_elapsed)
 		fprintf(out, "time between them unknown%s\n", boots[report->boots]);
 	else
-		fprintf(out, "%.1f s apart%s%s\n",
-			report->elapsed_s < 0 ? -report->elapsed_s : report->elapsed_s,
+		fprintf(out, "%s apart%s%s\n", units_format_span(span, fabs(report->elapsed_s)),
 			report->elapsed_s < 0 ? ", the candidate is the older one" : "",
 			boots[report->boots]);
 }
@@ -48,7 +50,14 @@ static void print_views(FILE *out, const struct report *report)
 	const struct view *view = report->view;
 
 	if (view->window)
-		fprintf(out, "only threads that both have: what changed in between\n");
+		fprintf(out, "what happened in between, of threads that both have (--lifetime "
+			     "compares totals)\n");
+	else if (report->comparing && !report->repeated && view->normalize == NORMALIZE_NOT &&
+		 report->boots != BOOTS_DIFFERENT)
+		fprintf(out, report->boots == BOOTS_SAME
+				     ? "totals since each thread began (--window compares what "
+				       "happened in between)\n"
+				     : "totals since each thread began\n");
 	if (view->normalize == NORMALIZE_AGE)
 		fprintf(out, "totals are per second of a thread's life\n");
 	if (view->normalize == NORMALIZE_CPU)
@@ -226,6 +235,38 @@ const char *wording_empty(const struct report *report, enum section section)
 									: "nothing measured";
 }
 
+bool wording_is_all_same(const struct report *report)
+{
+	size_t rows = 0, unchanged = 0;
+
+	for (enum section i = 0; i < SECTION_COUNT; i++) {
+		rows += report_section_rows(&report->sections[i]);
+		unchanged += report->sections[i].unchanged;
+	}
+	return !rows && unchanged && !report->only_before.count && !report->only_after.count;
+}
+
+char *wording_unchanged(const struct report *report)
+{
+	size_t unchanged = 0;
+	char *line = NULL;
+	int length;
+
+	for (enum section i = 0; i < SECTION_COUNT; i++)
+		unchanged += report->sections[i].unchanged;
+	if (!unchanged)
+		return NULL;
+	if (wording_is_all_same(report))
+		length = asprintf(&line,
+				  "nothing changed: %zu value%s the same on both sides "
+				  "(--all-rows shows them)",
+				  unchanged, unchanged == 1 ? " is" : "s are");
+	else
+		length = asprintf(&line, "%zu more value%s not change (--all-rows shows them)",
+				  unchanged, unchanged == 1 ? " did" : "s did");
+	return length < 0 ? NULL : line;
+}
+
 char *wording_unmatched(const struct report *report, bool before)
 {
 	const struct unmatched *unmatched = before ? &report->only_before : &report->only_after;
@@ -253,8 +294,7 @@ bool wording_left_out(struct table *table, size_t count, const char *what)
 {
 	char line[96];
 
-	snprintf(line, sizeof(line), "... %zu more %s%s (--limit 0 shows all)", count, what,
-		 plural(count));
+	snprintf(line, sizeof(line), "... %zu more %s%s (--all)", count, what, plural(count));
 	return !count || table_line(table, line);
 }
 

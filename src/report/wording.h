@@ -23,11 +23,18 @@ const char *wording_nothing(const struct report *report);
 /* Why a section without rows has none, where that is worth a line; else NULL. */
 const char *wording_empty(const struct report *report, enum section section);
 
+/* Is there no row and no group of one side because nothing changed? */
+bool wording_is_all_same(const struct report *report);
+
+/* "421 more values did not change (--all-rows shows them)", or that nothing did; NULL: all rows are
+ * shown. Allocated. */
+char *wording_unchanged(const struct report *report);
+
 /* "3 groups only in the baseline (FILE):", or of a window; NULL when there is none. Allocated. */
 char *wording_unmatched(const struct report *report, bool before);
 
-/* The number of rows that the limit left out, as a line of the table: "... 12 more rows (--limit 0
- * shows all)". False without memory, which the table keeps. */
+/* The number of rows that the limit left out, as a line of the table: "... 12 more rows
+ * (--all)". False without memory, which the table keeps. */
 bool wording_left_out(struct table *table, size_t count, const char *what);
 
 /* "--fail-if 'EXPR': yes, 2 rows". Allocated. */

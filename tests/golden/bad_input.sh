@@ -395,10 +395,10 @@ many_groups_compared() {
 	crowds
 	measure ctprof compare "$scratch/before" "$scratch/after" --limit 1
 	equal status "$status ($err)" "0 ($err)"
-	has output "$out" "... 49999 more rows (--limit 0 shows all)"
+	has output "$out" "... 49999 more rows (--all)"
 	has output "$out" "50000 groups only in baseline"
 	has output "$out" "50000 groups only in candidate"
-	has output "$out" "... 49999 more groups (--limit 0 shows all)"
+	has output "$out" "... 49999 more groups (--all)"
 	within_memory 200000
 	measure ctprof compare "$scratch/before" "$scratch/after" --metrics run_time_ns --format csv
 	equal status "$status ($err)" "0 ($err)"
@@ -442,19 +442,19 @@ long_names() {
 	crowd 1 3 "$long" > "$scratch/before"
 	crowd 1 3 "$long" > "$scratch/after"
 	for axis in pcomm cgroup comm comm-exact pcomm-comm all thread; do
-		measure ctprof compare "$scratch/before" "$scratch/after" --group-by "$axis" --metrics run_time_ns
+		measure ctprof compare "$scratch/before" "$scratch/after" --group-by "$axis" --metrics run_time_ns --all-rows
 		equal "status by $axis" "$status ($err)" "0 ($err)"
 		grep -q "$long" "$scratch/out" || { echo "by $axis, the name is not in the output"; return 1; }
 	done
 	for format in json csv markdown; do
-		measure ctprof compare "$scratch/before" "$scratch/after" --metrics run_time_ns --format $format
+		measure ctprof compare "$scratch/before" "$scratch/after" --metrics run_time_ns --all-rows --format $format
 		equal "status as $format" "$status ($err)" "0 ($err)"
 		equal "names in $format" "$(grep -c "${long}[123]" "$scratch/out")" 3
 	done
-	COLUMNS=100 measure ctprof compare "$scratch/before" "$scratch/after" --metrics run_time_ns --wrap
+	COLUMNS=100 measure ctprof compare "$scratch/before" "$scratch/after" --metrics run_time_ns --all-rows --wrap
 	equal "status when wrapped" "$status ($err)" "0 ($err)"
 	equal "of the names when wrapped" "$(sed -n '/^ /p' "$scratch/out" | tr -cd w | wc -c)" \
-		"$(sed -n '/^ /p' <(ctprof compare "$scratch/before" "$scratch/after" --metrics run_time_ns) | tr -cd w | wc -c)"
+		"$(sed -n '/^ /p' <(ctprof compare "$scratch/before" "$scratch/after" --metrics run_time_ns --all-rows) | tr -cd w | wc -c)"
 }
 run_case "bad input: names of 4 KB" long_names
 
@@ -519,7 +519,7 @@ no_match() {
 		done
 		fails 2 ctprof compare "$scratch/some" "$scratch/some" --fail-if "$words:majflt > 1"
 	done
-	measure ctprof compare "$scratch/some" "$scratch/some" --group-by cgroup --cgroup-flatten '/nothing/**' --metrics run_time_ns
+	measure ctprof compare "$scratch/some" "$scratch/some" --group-by cgroup --cgroup-flatten '/nothing/**' --metrics run_time_ns --all-rows
 	equal "status of a flattening of nothing" "$status ($err)" "0 ($err)"
 	has output "$out" /crowd-3.scope
 }

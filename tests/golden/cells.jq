@@ -16,7 +16,7 @@ def ladder:
 		"ns": [1000, "ns", "µs", "ms", "s"],
 		"us": [1000, "µs", "ms", "s"],
 		"ms": [1000, "ms", "s"],
-		"ticks": [1000, "ticks", "Kticks", "Mticks"],
+		"ticks": [1, "s"],
 		"bytes": [1024, "B", "KiB", "MiB", "GiB", "TiB"],
 		"KiB": [1024, "KiB", "MiB", "GiB", "TiB"],
 		"count": [1000, "", "K", "M", "G"],
@@ -32,6 +32,7 @@ def sized($unit; $whole):
 	| {size: ., rung: 0}
 	| until($rungs[.rung + 1] == null or .size < $step; .size /= $step | .rung += 1)
 	| if $unit == "percent" then (.size | fixed(2)) + $first
+	  elif $unit == "ticks" then (.size / 100 | fixed(2)) + $first
 	  elif .rung == 0 and $whole then "\(.size)\($first)"
 	  else (if .rung > 0 or $unit == "" or $unit == "ratio" then 3 else 2 end) as $decimals
 	       | (.size | fixed($decimals)) + $rungs[.rung] end;
@@ -57,18 +58,28 @@ def cell($value; $measured; $threads):
 	     | ($value | if . < 0 then "-" + (fabs | sized($unit; $quotient | not)) else sized($unit; $quotient | not) end)
 	       + share_of($measured; $threads) + delays end;
 
+# A CPU has a number for its name.
+def is_label: .metric == "processor";
+
 def delta:
-	if .delta == null then
+	if is_label then
+		if .baseline == null or .candidate == null then "-"
+		elif .baseline == .candidate then "same" else "differs" end
+	elif .delta == null then
 		if (.baseline | type) != "string" or (.candidate | type) != "string" then "-"
 		elif .baseline == .candidate then "same" else "differs" end
 	elif (.candidate | type) == "object" and .delta == 0 then "same"
 	elif (.candidate | type) == "object" then (if .delta < 0 then "-" else "+" end) + (.delta | fabs | tostring)
 	else .unit as $unit | is_quotient as $quotient | .delta | signed($unit; $quotient | not) end;
 
-def pct: if . == null then "-" else (if . < 0 then "-" else "+" end) + (fabs | fixed(1)) + "%" end;
+def pct:
+	if is_label then "-"
+	elif .pct == null and .baseline == 0 and (.delta // 0) > 0 and (.unit | . != "" and . != "ratio") then "new"
+	elif .pct == null then "-"
+	else .pct | (if . < 0 then "-" else "+" end) + (fabs | fixed(1)) + "%" end;
 
 .rows[]
 | select(.section | startswith("only-") | not)
 | [.group // empty, .metric, cell(.baseline; .baseline_measured_threads; .baseline_threads),
-   cell(.candidate; .measured_threads; .threads), delta, (.pct | pct)]
+   cell(.candidate; .measured_threads; .threads), delta, pct]
 | join(" ")

@@ -6,7 +6,7 @@
 
 BEGIN {
 	scales("ns", 1, 1000, "ns µs ms s"); scales("us", 1000, 1000, "µs ms s")
-	scales("ms", 1000000, 1000, "ms s"); scales("ticks", 1, 1000, "ticks Kticks Mticks")
+	scales("ms", 1000000, 1000, "ms s"); scales("ticks", 100, 1000, "s"); base["ticks"] = 1
 	scales("bytes", 1, 1024, "B KiB MiB GiB TiB"); scales("KiB", 1024, 1024, "KiB MiB GiB TiB")
 	base["count"] = base[""] = base["ratio"] = base["percent"] = 1
 	scale["count", ""] = scale["", ""] = scale["ratio", ""] = scale["percent", "%"] = 1
@@ -43,7 +43,9 @@ function check(cell, number, unit,   digits, suffix, value, slack) {
 $1 != $6 { print $1 " stands where " $6 " is"; exit }
 $8 == "null" && $2 != "-" && $2 != "no events" { print $1 ": \"" $2 "\" for nothing" }
 { check($2, $8, $7); check($3, $9, $7); check($4, $10, $7) }
-$11 ~ /^-?[0-9]/ && abs($5 - $11) > 0.05 * 1.000001 { print $1 ": \"" $5 "\" for " $11 " %" }
-$11 == "null" && $5 != "-" { print $1 ": \"" $5 "\" for no percentage" }
+$5 ~ /^>1000x/ && $11 <= 100000 { print $1 ": \"" $5 "\" for " $11 " %" }
+$11 ~ /^-?[0-9]/ && $5 !~ /^>/ && abs($5 - $11) > 0.05 * 1.000001 { print $1 ": \"" $5 "\" for " $11 " %" }
+$5 == "new" && ($8 != 0 || $10 <= 0) { print $1 ": new, from " $8 }
+$11 == "null" && $5 != "-" && $5 != "new" { print $1 ": \"" $5 "\" for no percentage" }
 END { if (checked["ns"] < 50 || checked["count"] < 50 || checked["bytes"] < 20)
 	print "too few cells to check" }

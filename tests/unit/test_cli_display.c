@@ -229,7 +229,7 @@ TEST(the_usual_limit_is_that_of_the_format)
 	static const struct {
 		const char *format;
 		size_t limit;
-	} rows[] = { { "table", 50 }, { "markdown", 50 }, { "json", 0 }, { "csv", 0 } };
+	} rows[] = { { "table", 10 }, { "markdown", 10 }, { "json", 0 }, { "csv", 0 } };
 
 	for (size_t i = 0; i < array_length(rows); i++) {
 		expect_ok(parse_format(rows[i].format, &display));
@@ -239,6 +239,9 @@ TEST(the_usual_limit_is_that_of_the_format)
 	expect_ok(parse_limit("7", &display));
 	expect_ok(display_settle(&display, DISPLAY_ONE));
 	assert_int_equal(display.view.limit, 7);
+	expect_ok(parse_all(NULL, &display));
+	expect_ok(display_settle(&display, DISPLAY_ONE));
+	assert_int_equal(display.view.limit, 0);
 }
 
 TEST(shares_are_found_where_they_are_shown)

@@ -109,7 +109,7 @@ TEST(sums_and_peaks_climb_their_ladder)
 	expect_cell(METRIC_wait_max, numbers(METRIC_wait_max, 5, 2000000000), "2.000s");
 	expect_cell(METRIC_wchar, numbers(METRIC_wchar, 64 << 20), "64.000MiB");
 	expect_cell(METRIC_nr_wakeups, numbers(METRIC_nr_wakeups, 1500), "1.500K");
-	expect_cell(METRIC_utime_clock_ticks, numbers(METRIC_utime_clock_ticks, 100), "100ticks");
+	expect_cell(METRIC_utime_clock_ticks, numbers(METRIC_utime_clock_ticks, 100), "1.00s");
 	expect_cell(METRIC_nr_threads, numbers(METRIC_nr_threads, 3, 20), "20");
 	expect_cell(METRIC_hiwater_rss_bytes, numbers(METRIC_hiwater_rss_bytes, 1023), "1023B");
 }
@@ -124,7 +124,7 @@ TEST(the_largest_sum)
 	expect_cell(METRIC_run_time_ns, a, "18446744073.710s");
 	expect_change(METRIC_run_time_ns, a, a, "+0ns", "+0.0%");
 	expect_change(METRIC_run_time_ns, numbers(METRIC_run_time_ns, 0), a, "+18446744073.710s",
-		      "-");
+		      "new");
 	expect_change(METRIC_run_time_ns, a, numbers(METRIC_run_time_ns, 0), "-18446744073.710s",
 		      "-100.0%");
 }
@@ -216,11 +216,14 @@ TEST(deltas_of_numbers)
 	expect_change(id, numbers(id, 2000000), numbers(id, 765433), "-1.235ms", "-61.7%");
 	expect_change(id, numbers(id, 5), numbers(id, 5), "+0ns", "+0.0%");
 	expect_change(id, numbers(id, 0), numbers(id, 0), "+0ns", "-");
-	expect_change(id, numbers(id, 0), numbers(id, 7), "+7ns", "-");
+	expect_change(id, numbers(id, 0), numbers(id, 7), "+7ns", "new");
+	/* The digits of a thousand times nearly nothing say no more than that. */
+	expect_change(id, numbers(id, 1), numbers(id, 1001), "+1.000µs", "+100000.0%");
+	expect_change(id, numbers(id, 1), numbers(id, 1002), "+1.001µs", ">1000x");
 	expect_change(id, numbers(id, 0), numbers(id, ABSENT), "-", "-");
 	expect_change(id, numbers(id, ABSENT), numbers(id, 7), "-", "-");
 	expect_change(METRIC_rchar, numbers(METRIC_rchar, 0), numbers(METRIC_rchar, 64 << 20),
-		      "+64.000MiB", "-");
+		      "+64.000MiB", "new");
 }
 
 TEST(deltas_of_ranges_are_of_their_midpoint)
@@ -354,7 +357,7 @@ TEST(derived_values)
 	expect_derived(DERIVED_ID_avg_wait_ns, is(1000), is(1250), "1.250µs", "+250.00ns",
 		       "+25.0%");
 	expect_derived(DERIVED_ID_avg_wait_ns, is(4), is(0), "0.00ns", "-4.00ns", "-100.0%");
-	expect_derived(DERIVED_ID_avg_wait_ns, is(0), is(3.5), "3.50ns", "+3.50ns", "-");
+	expect_derived(DERIVED_ID_avg_wait_ns, is(0), is(3.5), "3.50ns", "+3.50ns", "new");
 	expect_derived(DERIVED_ID_avg_wait_ns, is(4), is(4), "4.00ns", "+0.00ns", "+0.0%");
 }
 
@@ -418,7 +421,7 @@ TEST(a_sum_of_some_delays)
 	const enum derived_id id = DERIVED_ID_total_offcpu_delay_ns;
 
 	expect_derived(id, delays(1000, 1, 3), delays(1234567, 1, 3), "1.235ms (1 of 8 delays)",
-		       "+1.234ms", "+123356.7%");
+		       "+1.234ms", ">1000x");
 	expect_derived(id, delays(5, 8, 3), delays(7, 8, 3), "7ns", "+2ns", "+40.0%");
 	/* others than before, or more of them */
 	expect_derived(id, delays(5, 8, 3), delays(5, 7, 3), "5ns (7 of 8 delays)", "-", "-");
@@ -428,7 +431,7 @@ TEST(a_sum_of_some_delays)
 	expect_derived(id, delays(5, 8, 3), none, "-", "-", "-");
 	/* seven times the most there can be */
 	expect_derived(id, delays(0, 8, 3), delays((__int128)UINT64_MAX * 7, 8, 3),
-		       "129127208515.967s", "+129127208515.967s", "-");
+		       "129127208515.967s", "+129127208515.967s", "new");
 }
 
 /* --- what is no metric of threads --- */

@@ -54,7 +54,9 @@ TEST(two_captures)
 	expect_head("baseline: 2023-11-14 22:30:00 UTC, 2 threads, before "
 		    "(before the change)\n"
 		    "candidate: 2023-11-14 22:30:10 UTC, 1 thread, after\n"
-		    "10.0 s apart, same boot\n");
+		    "10.0 s apart, same boot\n"
+		    "totals since each thread began (--window compares what happened in "
+		    "between)\n");
 }
 
 TEST(one_capture)
@@ -68,7 +70,9 @@ TEST(the_other_way_round)
 	comparison_swap(&c);
 	expect_head("baseline: 2023-11-14 22:30:10 UTC, 0 threads, before\n"
 		    "candidate: 2023-11-14 22:30:00 UTC, 0 threads, after\n"
-		    "10.0 s apart, the candidate is the older one, same boot\n");
+		    "10.0 s apart, the candidate is the older one, same boot\n"
+		    "totals since each thread began (--window compares what happened in "
+		    "between)\n");
 }
 
 TEST(other_boots)
@@ -101,7 +105,10 @@ TEST(the_view_is_said)
 		bool window;
 		const char *line;
 	} views[] = {
-		{ NORMALIZE_NOT, true, "only threads that both have: what changed in between\n" },
+		{ NORMALIZE_NOT, true,
+		  "what happened in between, of threads that both have (--lifetime compares "
+		  "totals)\n" },
+		{ NORMALIZE_NOT, false, "totals since each thread began (--window " },
 		{ NORMALIZE_AGE, false, "totals are per second of a thread's life\n" },
 		{ NORMALIZE_CPU, false, "totals are per second of CPU time\n" },
 	};
@@ -270,8 +277,8 @@ TEST(omissions)
 	expect_ok(table_end(&table));
 	fclose(out);
 	assert_string_equal(text, " name \n"
-				  "... 12 more rows (--limit 0 shows all)\n"
-				  "... 1 more group (--limit 0 shows all)\n");
+				  "... 12 more rows (--all)\n"
+				  "... 1 more group (--all)\n");
 }
 
 /* Whatever it says, it names the condition and counts rightly. */

@@ -94,10 +94,10 @@ words_are_right() {
 		## Primary metrics
 		 process  threads  metric           baseline    candidate    delta  %
 		 worker         1  nice                    0            5       +5  -
-		 worker         1  processor               0            1       +1  -
 
 		 worker         1  policy        SCHED_OTHER  SCHED_BATCH  differs  -
 		 worker         1  cpu_affinity   1 cpus (0)   1 cpus (1)  differs  -
+		 worker         1  processor               0            1  differs  -
 	END
 	ctprof compare --sections primary --changed "$scratch"/{after,after}.ctprof.zst > "$scratch/text"
 	sed -i '/^not measured/d' "$scratch/text"
