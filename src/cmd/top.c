@@ -88,7 +88,8 @@ static const struct option_row top_options[] = {
 	  "process whose names differ only in numbers).",
 	  grouping_value, false },
 	{ "sort", 's', "KEY", parse_string, AT(sort),
-	  "Sort by busy (the default), wait, switches, threads, name, tid, user, cgroup, or a "
+	  "Sort by active (the default; json and csv: busy, which is without storage), wait, "
+	  "switches, threads, name, tid, user, cgroup, or a "
 	  "state; a leading \"-\" reverses the order.",
 	  NULL, false },
 	{ "engine", 'e', "ENGINE", parse_engine, AT(engine),
@@ -112,6 +113,10 @@ static const struct option_row top_options[] = {
 	  format_word, false },
 	{ "limit", 'l', "NUMBER", parse_size, AT(limit),
 	  "With --batch: print only the first NUMBER rows of each window.", NULL, false },
+	{ "all", 'a', NULL, parse_flag, AT(all),
+	  "With --batch: print all rows of a table instead of the ten with most of the time that "
+	  "matters (running, waiting for a CPU, memory, locks or storage).",
+	  NULL, false },
 	{ "record", 'r', "DIR", parse_string, AT(record),
 	  "At the end of each window, write a capture with the state times to DIR: a recording for "
 	  "--replay, show and compare.",
@@ -150,6 +155,7 @@ static struct error *check_modes(const struct top_arguments *a)
 		{ a->count, "--count", a->batch, "--batch" },
 		{ a->format != FORMAT_DEFAULT, "--format", a->batch, "--batch" },
 		{ a->limit, "--limit", a->batch, "--batch" },
+		{ a->all, "--all", a->batch, "--batch" },
 		{ a->keep.age_ms || a->keep.bytes, "--keep", a->record, "--record" },
 		{ a->reading.without, "--without", a->record, "--record" },
 	};
@@ -166,6 +172,8 @@ static struct error *check_modes(const struct top_arguments *a)
 				    states_format_names[a->format]);
 	if (a->inspect && a->limit)
 		return error_create("--limit has no effect with --inspect");
+	if (a->all && a->limit)
+		return error_create("--limit has no effect with --all");
 	if (a->format == STATES_FORMAT_NONE && !a->record)
 		return error_create("--format none requires --record");
 	return NULL;
@@ -188,6 +196,9 @@ static struct error *parse_view(struct top *top)
 		.user_name = top_user_name,
 		.context = &top->users,
 	};
+	/* Programs get rows in the order of earlier versions. */
+	if (a->batch && (a->format == STATES_FORMAT_JSON || a->format == STATES_FORMAT_CSV))
+		top->view.sort.key = STATE_SORT_BUSY;
 	if (a->sort)
 		err = state_sort_parse(text_of(a->sort), &top->view.sort);
 	return err ? error_prefix(err, "--sort") : NULL;

@@ -146,12 +146,21 @@ static uint64_t ns_of(const struct state_line *line, enum state state)
 	return state_is_main(state) ? state_times_of(&line->times, state) : line->times.ns[state];
 }
 
+static void set_total_title(struct table_cell *ret, const struct states_report *report,
+			    const struct state_line *line)
+{
+	if (report->grouping == STATE_BY_THREAD)
+		table_printf(ret, "all (%u thread%s)", line->threads, plural(line->threads));
+	else
+		table_text(ret, TEXT("all"));
+}
+
 /* A thread is "name (process)" where these differ; the line without one is the sum of all. */
 static void set_title(struct table_cell *ret, const struct states_report *report,
 		      const struct state_line *line)
 {
 	if (!line->thread)
-		table_text(ret, TEXT("all"));
+		set_total_title(ret, report, line);
 	else if (report->grouping != STATE_BY_THREAD ||
 		 strcmp(line->thread->process->bytes, line->thread->name->bytes) == 0)
 		table_text(ret, name_text(line->label));
@@ -234,7 +243,10 @@ static void get_state_cell(const void *context, const void *row, const struct ta
 		set_title(ret, report, line);
 		return;
 	case TID:
-		table_count(ret, thread ? thread->tid : line->threads);
+		if (thread)
+			table_count(ret, thread->tid);
+		else
+			table_string(ret, "");
 		return;
 	case TGID:
 		table_count(ret, thread->tgid);
@@ -362,7 +374,7 @@ static struct error *print_state_rows(const struct states_report *report, FILE *
 		;
 	err = table_end(&table);
 	if (!err && is_text && shown < count)
-		fprintf(out, "... %zu more\n", count - shown);
+		fprintf(out, "... %zu more row%s (--all)\n", count - shown, plural(count - shown));
 	if (is_text)
 		fputc('\n', out);
 	return err || is_text ? err : written(out);

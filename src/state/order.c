@@ -10,6 +10,7 @@
 
 /* Sort keys other than states: SORT_WORD(key, word) */
 #define SORT_WORDS(SORT_WORD)           \
+	SORT_WORD(ACTIVE, "active")     \
 	SORT_WORD(BUSY, "busy")         \
 	SORT_WORD(NAME, "name")         \
 	SORT_WORD(TID, "tid")           \
@@ -109,9 +110,15 @@ static void weigh_line(const struct state_line *line, const struct state_sort *s
 		       struct order_key *key)
 {
 	switch (sort->key) {
-	case STATE_SORT_BUSY:
+	case STATE_SORT_ACTIVE:
 		/* The share that is shown, and not the time: lines of threads that began late
 		 * would be out of order. */
+		key->first = weight_of_part(state_line_active(line));
+		/* Of those that were not, what waited for an answer before what waited for work. */
+		key->second = state_times_of(&line->times, STATE_SLEEP) -
+			      line->times.ns[STATE_SLEEP_TIMER];
+		break;
+	case STATE_SORT_BUSY:
 		key->first = weight_of_part(state_line_busy(line));
 		key->second = line->times.ns[STATE_SLEEP_DISK];
 		break;

@@ -99,19 +99,32 @@ double state_line_share(const struct state_line *line, enum state state)
 	return ns < line->whole_ns ? (double)ns / (double)line->whole_ns : 1;
 }
 
-double state_line_busy(const struct state_line *line)
+static double threads_in(const struct state_line *line, const enum state *states, size_t count)
 {
-	static const enum state busy[] = { STATE_EXEC, STATE_RUNNABLE, STATE_PAGING, STATE_LOCK };
 	double share = 0;
 
-	for (size_t i = 0; i < array_length(busy); i++)
-		share += state_line_share(line, busy[i]);
+	for (size_t i = 0; i < count; i++)
+		share += state_line_share(line, states[i]);
 	if (share > 1)
 		share = 1;
 	/* For a single thread the whole is the interval, however long its own window was. */
 	if (state_line_is_one(line) || !line->interval_ns)
 		return share;
 	return share * (double)line->whole_ns / (double)line->interval_ns;
+}
+
+/* `busy` comes first: `active` has storage in addition. */
+static const enum state active[] = { STATE_EXEC, STATE_RUNNABLE, STATE_PAGING, STATE_LOCK,
+				     STATE_SLEEP_DISK };
+
+double state_line_active(const struct state_line *line)
+{
+	return threads_in(line, active, array_length(active));
+}
+
+double state_line_busy(const struct state_line *line)
+{
+	return threads_in(line, active, array_length(active) - 1);
 }
 
 /* --- groups: their keys, labels and ids --- */

@@ -40,8 +40,9 @@ extern const char *const state_grouping_names[STATE_GROUPINGS];
 
 /* The largest first, but for names and tids. What is equal is in the order of ids, always. */
 enum state_sort_key {
-	STATE_SORT_BUSY,  /* state_line_busy(): what is of interest first */
-	STATE_SORT_STATE, /* share of one state */
+	STATE_SORT_ACTIVE, /* state_line_active(): what is of interest first */
+	STATE_SORT_BUSY,   /* state_line_busy(), ties by storage: the order of rows for programs */
+	STATE_SORT_STATE,  /* share of one state */
 	STATE_SORT_NAME,
 	STATE_SORT_TID,
 	STATE_SORT_PROGRESS, /* longest wait in progress; those for work come after all others */
@@ -58,7 +59,8 @@ struct state_sort {
 	bool reverse;
 };
 
-/* "busy", "name", "tid", "wait", "switches", "threads", "user", "cgroup", or the name of a state; a
+/* "active", "busy", "name", "tid", "wait", "switches", "threads", "user", "cgroup", or the
+ * name of a state; a
  * "-" before it reverses. The error names the nearest of them. */
 struct error *state_sort_parse(struct text text, struct state_sort *ret) MUST_CHECK;
 
@@ -164,8 +166,11 @@ static inline bool state_line_is_one(const struct state_line *line)
  * less than 1. */
 double state_line_share(const struct state_line *line, enum state state);
 
-/* The share of the interval in which it ran or would have run: exec, runnable, paging and lock. 1
- * is a thread that did nothing else; groups may have more. */
+/* How many of its threads, on average over the interval, ran or were held up: exec, runnable,
+ * paging, lock and sleep_disk. A thread that did nothing else is 1. */
+double state_line_active(const struct state_line *line);
+
+/* The same without sleep_disk. */
 double state_line_busy(const struct state_line *line);
 
 #endif

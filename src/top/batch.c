@@ -91,6 +91,16 @@ static void print_recorder(struct top *top)
 	top->has_printed_recorder = true;
 }
 
+/* People read the first rows; programs, and those who ask for it, get all. */
+#define ROWS_DEFAULT 10
+
+static size_t top_batch_limit(const struct top_arguments *a)
+{
+	if (a->limit)
+		return a->limit;
+	return a->all || a->format != STATES_FORMAT_TABLE ? 0 : ROWS_DEFAULT;
+}
+
 static struct error *print_window(struct top *top, size_t number)
 {
 	const struct top_arguments *a = top->arguments;
@@ -99,7 +109,7 @@ static struct error *print_window(struct top *top, size_t number)
 		.list = &top->list,
 		.engine = top->replay ? replay_facts(top->replay)->engine : engine_names[top->kind],
 		.number = number,
-		.limit = a->limit,
+		.limit = top_batch_limit(a),
 		.grouping = a->grouping,
 		.format = a->format,
 		.width = terminal_table_width(),

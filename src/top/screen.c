@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/thread.h"
 #include "cli/terminal.h"
+#include "os/pairs.h"
 #include "os/psi.h"
 #include "security/privileges.h"
 #include "top/top.h"
@@ -35,6 +36,23 @@ static double some_pressure(const char *resource)
 	return lines.some.measured ? lines.some.avg10 / 100.0 : -1;
 }
 
+/* What could not be given to programs at once, as free(1) has it. */
+static void look_at_memory(struct screen_host *ret)
+{
+	struct file_buffer buffer = { 0 };
+	uint64_t total = 0, available = 0;
+	struct text bytes, value;
+
+	if (!file_read(AT_FDCWD, "/proc/meminfo", &buffer, &bytes) &&
+	    pairs_find(bytes, ':', TEXT("MemTotal"), &value) && pairs_kib(value, &total) &&
+	    pairs_find(bytes, ':', TEXT("MemAvailable"), &value) && pairs_kib(value, &available) &&
+	    available <= total && total <= UINT64_MAX / 1024) {
+		ret->memory_bytes = total * 1024;
+		ret->memory_used_bytes = (total - available) * 1024;
+	}
+	file_buffer_deinit(&buffer);
+}
+
 static void look_at_host(struct top *top, struct screen_host *ret)
 {
 	static const char *const resources[] = { "cpu", "memory", "io" };
@@ -54,6 +72,7 @@ static void look_at_host(struct top *top, struct screen_host *ret)
 				   : -1,
 	};
 	(void)getloadavg(ret->load, 3);
+	look_at_memory(ret);
 	for (size_t i = 0; i < array_length(resources); i++)
 		ret->psi[i] = some_pressure(resources[i]);
 	if (window->cost.threads_lost)

@@ -25,8 +25,8 @@ struct top_arguments {
 	unsigned format;
 	unsigned grouping;
 	const char *sort, *filter;
-	bool no_kernel;
 	uint32_t inspect; /* a process or a thread, of which pages are printed; 0: none */
+	bool no_kernel, all;
 	const char *record, *replay;
 	struct keep keep;                 /* of the recording */
 	struct reading_arguments reading; /* of its captures */

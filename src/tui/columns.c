@@ -105,10 +105,14 @@ DRAWN(CGROUP)
 	pen_field(pen, STYLE_DIM, name_text(line->thread->cgroup), width, ALIGN_LEFT, FIT_TAIL);
 }
 
-DRAWN(BUSY)
+DRAWN(ACTIVE)
 {
+	const double threads = state_line_active(line);
+	char buffer[FIT_NUMBER_MAX];
+
 	UNUSED(tui), UNUSED(column);
-	draw_percent(pen, state_line_busy(line), width);
+	pen_field(pen, threads >= 0.005 ? STYLE_PLAIN : STYLE_DIM,
+		  text_of(fit_average(buffer, threads, true)), width, ALIGN_RIGHT, FIT_START);
 }
 
 DRAWN(STATES)

@@ -28,14 +28,14 @@ struct tui;
 	TOP_COLUMN(USER, "OWNER", 8, 12, 1, 8, BY(CGROUP), LEFT, USER, "whose it is")              \
 	TOP_COLUMN(CGROUP, "CGROUP", 14, 36, 2, 9, BY(CGROUP), LEFT, CGROUP,                       \
 		   "where it is accounted")                                                        \
-	TOP_COLUMN(BUSY, "BUSY", 5, 5, 0, 4, 0, RIGHT, BUSY,                                       \
-		   "% in EXEC, RUNQ, PAGING, LOCK; of groups the sum")                             \
+	TOP_COLUMN(ACTIVE, "ACTIVE", 7, 7, 0, 4, 0, RIGHT, ACTIVE,                                 \
+		   "threads in EXEC, RUNQ, PAGING, LOCK or DISK, on average")                      \
 	TOP_COLUMN(STATES, "STATES", 14, 80, 6, 0, 0, LEFT, STATE, "all states as a bar, or in %") \
 	TOP_COLUMN(NOW, "NOW FOR", 12, 12, 0, 5, 0, LEFT, PROGRESS,                                \
 		   "what it is in the middle of, and for how long, or longer (>)")                 \
 	TOP_COLUMN(SWITCHES, "SW/s", 5, 5, 0, 6, 0, RIGHT, SWITCHES,                               \
 		   "times it left a CPU, a second")                                                \
-	TOP_COLUMN(HISTORY, "HISTORY", 8, 30, 2, 7, 0, LEFT, KEYS, "BUSY in the last windows")
+	TOP_COLUMN(HISTORY, "HISTORY", 8, 30, 2, 7, 0, LEFT, KEYS, "ACTIVE in the last windows")
 
 enum tui_column {
 #define COLUMN_ENUM(id, ...) COLUMN_##id,

@@ -107,6 +107,14 @@ char *fit_percent(char buffer[FIT_NUMBER_MAX], double share)
 	return buffer;
 }
 
+char *fit_average(char buffer[FIT_NUMBER_MAX], double average, bool fine)
+{
+	const int decimals = average >= 99.95 ? 0 : average >= 9.995 || !fine ? 1 : 2;
+
+	snprintf(buffer, FIT_NUMBER_MAX, "%.*f", decimals, average < 1e9 ? average : 1e9);
+	return buffer;
+}
+
 char *fit_duration(char buffer[FIT_NUMBER_MAX], uint64_t ns)
 {
 	uint64_t us = ns / 1000, ms = us / 1000, s = ms / 1000, m = s / 60, h = m / 60, d = h / 24;

@@ -29,6 +29,10 @@ unsigned fit_text(struct text text, unsigned width, enum fit_end end, bool utf8,
 /* Five columns: "12.3", "100.0", "0.0", "12345". */
 char *fit_percent(char buffer[FIT_NUMBER_MAX], double share);
 
+/* A number of threads, on average: "0.98", "12.3", "1003", with one decimal less below 10 if it is
+ * not `fine`. */
+char *fit_average(char buffer[FIT_NUMBER_MAX], double average, bool fine);
+
 /* A length of time in five columns: "12us", "340ms", "12.3s", "59m12", "23h59", "12d3h". */
 char *fit_duration(char buffer[FIT_NUMBER_MAX], uint64_t ns);
 

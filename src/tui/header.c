@@ -8,6 +8,8 @@
 
 /* Narrower, states have their short names, and no signs of percent. */
 #define WIDE 120
+/* Narrower, the first line has no more than what changes. */
+#define ROOMY 100
 
 /* A field that does not fit is omitted completely, and false is returned: a number that is cut off
  * is a different number. */
@@ -46,7 +48,19 @@ static void put_pressure(struct pen *pen, const struct screen_host *host)
 	}
 }
 
-static void draw_host(struct tui *tui, int columns)
+static void put_memory(struct pen *pen, const struct screen_host *host)
+{
+	const double gib = 1 << 30;
+	char used[2 * FIT_NUMBER_MAX], of[2 * FIT_NUMBER_MAX];
+
+	if (!host->memory_bytes)
+		return;
+	snprintf(used, sizeof(used), "%.1f", (double)host->memory_used_bytes / gib);
+	snprintf(of, sizeof(of), "/%.1fG", (double)host->memory_bytes / gib);
+	put_field(pen, "  mem ", used, of);
+}
+
+static void draw_host(struct tui *tui, int columns, bool is_roomy)
 {
 	const struct screen_host *host = &tui->model->host;
 	struct pen pen = pen_at(&tui->terminal, 0, 0, columns);
@@ -56,12 +70,15 @@ static void draw_host(struct tui *tui, int columns)
 	if (!tui->has_window)
 		return;
 	snprintf(text, sizeof(text), " CPU%s", plural(host->cpus));
-	put_count(&pen, "  ", host->cpus, text);
+	/* Where there is room for little: the legend has the number of CPUs, too. */
+	if (is_roomy)
+		put_count(&pen, "  ", host->cpus, text);
 	if (host->load[0] >= 0) {
-		snprintf(text, sizeof(text), "%.2f %.2f %.2f", host->load[0], host->load[1],
-			 host->load[2]);
+		snprintf(text, sizeof(text), is_roomy ? "%.2f %.2f %.2f" : "%.2f", host->load[0],
+			 host->load[1], host->load[2]);
 		put_field(&pen, "  load ", text, "");
 	}
+	put_memory(&pen, host);
 	put_pressure(&pen, host);
 }
 
@@ -204,50 +221,58 @@ static void draw_engine(struct tui *tui, int columns)
 	put_conditions(tui, &pen);
 }
 
-/* All have the same place in every window; of what is not known a negative share. */
-static void format_share(char out[FIT_NUMBER_MAX], const struct pen *pen, double share,
-			 bool is_wide)
-{
-	char percent[FIT_NUMBER_MAX];
+/* From so many columns on, states have their full names. */
+#define NAMES_WIDE 160
 
-	if (share < 0)
-		snprintf(out, FIT_NUMBER_MAX, " %*s",
-			 is_wide               ? 6
-			 : pen_has_blocks(pen) ? 4
-					       : 3,
-			 "-");
-	else if (is_wide)
-		snprintf(out, FIT_NUMBER_MAX, " %5s%%", fit_percent(percent, share));
-	else if (pen_has_blocks(pen))
-		snprintf(out, FIT_NUMBER_MAX, " %4s",
-			 share < 0.9995 ? fit_percent(percent, share) : "100");
+/* All have the same place in every window. */
+static void format_average(char out[2 * FIT_NUMBER_MAX], const struct tui *tui, enum state state)
+{
+	const struct state_line *total = &tui->model->list.total;
+	const unsigned cpus = tui->model->host.cpus;
+	char number[FIT_NUMBER_MAX] = "-";
+
+	if (state_is_measured_in_part(tui->model->window.measured, state) && total->interval_ns)
+		fit_average(number,
+			    (double)bar_state_ns(&total->times, state) / (double)total->interval_ns,
+			    false);
+	if (state != STATE_EXEC || !cpus)
+		snprintf(out, 2 * FIT_NUMBER_MAX, "%4s", number);
 	else
-		snprintf(out, FIT_NUMBER_MAX, " %3.0f", share * 100);
+		snprintf(out, 2 * FIT_NUMBER_MAX, "%*s", cpus < 10 ? 3 : 4, number);
 }
 
+/* How many threads were in each state, on average: that is what CPUs, disks and locks are to be
+ * compared with. What does not fit is left out. */
 static void draw_legend(struct tui *tui, int y, int columns)
 {
 	struct pen pen = pen_at(&tui->terminal, y, 0, columns);
-	bool is_wide = columns >= WIDE;
+	const bool is_wide = columns >= WIDE, has_space = is_wide || !pen_has_blocks(&pen);
+	const unsigned cpus = tui->model->host.cpus;
 
-	for (size_t i = 0; i < STATE_MAIN_COUNT; i++) {
-		const struct state_row *row = &state_rows[state_mains[i]];
-		double share =
-			state_is_measured_in_part(tui->model->window.measured, state_mains[i])
-				? state_line_share(&tui->model->list.total, state_mains[i])
-				: -1;
+	for (size_t i = 0; i < BAR_STATES; i++) {
+		const enum state state = bar_states[i];
+		const struct state_row *row = &state_rows[state];
+		const char *label = columns >= NAMES_WIDE ? row->name : row->label;
+		char average[2 * FIT_NUMBER_MAX], of[2 * FIT_NUMBER_MAX] = "";
+
+		format_average(average, tui, state);
+		if (state == STATE_EXEC && cpus && is_wide)
+			snprintf(of, sizeof(of), " of %u CPU%s", cpus, plural(cpus));
+		else if (state == STATE_EXEC && cpus)
+			snprintf(of, sizeof(of), "/%u", cpus);
 		/* A letter needs a space to be none of the name. */
-		bool has_space = is_wide || !pen_has_blocks(&pen);
-		const char *label = is_wide ? row->name : row->label;
-		char percent[FIT_NUMBER_MAX];
-
-		format_share(percent, &pen, share, is_wide);
-		if (pen.x + 1 + has_space + (int)(strlen(label) + strlen(percent)) > pen.end)
-			return;
-		pen_swatch(&pen, state_mains[i]);
+		if (pen.x + 1 + has_space +
+			    (int)(strlen(label) + 1 + strlen(average) + strlen(of)) >
+		    pen.end)
+			continue;
+		tui->legend[i] = (struct tui_spot){ .y = y, .x = pen.x };
+		pen_swatch(&pen, state);
 		pen_print(&pen, STYLE_DIM, has_space ? " %s" : "%s", label);
-		pen_print(&pen, share >= 0.0005 ? STYLE_PLAIN : STYLE_DIM, "%s", percent);
-		pen_skip(&pen, STYLE_PLAIN, pen.x + (is_wide ? 3 : 1));
+		pen_print(&pen, strpbrk(average, "123456789") ? STYLE_PLAIN : STYLE_DIM, " %s",
+			  average);
+		pen_print(&pen, STYLE_DIM, "%s", of);
+		tui->legend[i].end = pen.x;
+		pen_skip(&pen, STYLE_PLAIN, pen.x + (is_wide ? 2 : 1));
 	}
 }
 
@@ -255,8 +280,9 @@ void header_draw(struct tui *tui, int columns)
 {
 	const int lines = tui_head_lines();
 
+	memset(tui->legend, 0, sizeof(tui->legend));
 	if (lines > 0)
-		draw_host(tui, draw_time(tui, columns));
+		draw_host(tui, draw_time(tui, columns), columns >= ROOMY);
 	if (lines > 1)
 		draw_engine(tui, columns);
 	if (tui->has_window && lines > 2) {

@@ -15,14 +15,39 @@ struct colours {
 	short of_256, of_8;
 };
 
-/* Colours run from green (it runs) to red (it is blocked); idle has none. */
+/* Colours run from green (it runs) to red (it is blocked); idle and sleep for a time have none. */
 static const struct colours state_colours[STATE_COUNT] = {
-	[STATE_EXEC] = { 71, COLOR_GREEN },      [STATE_RUNNABLE] = { 214, COLOR_YELLOW },
-	[STATE_PAGING] = { 170, COLOR_MAGENTA }, [STATE_SLEEP] = { 67, COLOR_BLUE },
-	[STATE_LOCK] = { 167, COLOR_RED },       [STATE_IDLE] = { DEFAULT, DEFAULT },
-	[STATE_STOPPED] = { 37, COLOR_CYAN },
+	[STATE_EXEC] = { 71, COLOR_GREEN },         [STATE_RUNNABLE] = { 214, COLOR_YELLOW },
+	[STATE_PAGING] = { 170, COLOR_MAGENTA },    [STATE_SLEEP] = { 67, COLOR_BLUE },
+	[STATE_LOCK] = { 167, COLOR_RED },          [STATE_IDLE] = { DEFAULT, DEFAULT },
+	[STATE_STOPPED] = { 37, COLOR_CYAN },       [STATE_SLEEP_DISK] = { 133, COLOR_MAGENTA },
+	[STATE_SLEEP_TIMER] = { DEFAULT, DEFAULT },
 };
 _Static_assert(STATE_MAIN_COUNT == 7, "state_colours has a colour for each of STATE_MAINS");
+
+const enum state bar_states[BAR_STATES] = {
+	STATE_EXEC,  STATE_RUNNABLE,    STATE_PAGING, STATE_LOCK,    STATE_SLEEP_DISK,
+	STATE_SLEEP, STATE_SLEEP_TIMER, STATE_IDLE,   STATE_STOPPED,
+};
+
+uint64_t bar_state_ns(const struct state_times *times, enum state state)
+{
+	uint64_t ns = state_times_of(times, state);
+
+	for (size_t i = 0; i < BAR_STATES; i++)
+		if (bar_states[i] != state && state_rows[bar_states[i]].main == state)
+			ns -= times->ns[bar_states[i]];
+	return ns;
+}
+
+/* The part of bars that a state is in. */
+static enum state bar_state_of(enum state state)
+{
+	for (size_t i = 0; i < BAR_STATES; i++)
+		if (bar_states[i] == state)
+			return state;
+	return state_rows[state].main;
+}
 
 static const struct {
 	attr_t attributes;
@@ -74,8 +99,9 @@ static const struct colours no_colour = { DEFAULT, DEFAULT };
 static void use_style(const struct pen *pen, enum style style)
 {
 	bool is_state = style >= STYLE_STATE;
-	struct colours fore = is_state ? state_colours[state_rows[style - STYLE_STATE].main]
-				       : styles[style].colours;
+	struct colours fore =
+		is_state ? state_colours[bar_state_of((enum state)(style - STYLE_STATE))]
+			 : styles[style].colours;
 	attr_t attributes = is_state ? A_NORMAL : styles[style].attributes;
 
 	/* Dim and reversed is not readable everywhere. */
@@ -147,7 +173,7 @@ void pen_field(struct pen *pen, enum style style, struct text text, unsigned wid
 
 static enum state part_state(unsigned part)
 {
-	return part < STATE_MAIN_COUNT ? state_mains[part] : STATE_IDLE;
+	return part < BAR_STATES ? bar_states[part] : STATE_IDLE;
 }
 
 bool pen_has_blocks(const struct pen *pen)
@@ -159,17 +185,18 @@ static void put_letter(struct pen *pen, unsigned part)
 {
 	char letter[2] = " ";
 
-	if (part < STATE_MAIN_COUNT)
-		letter[0] = state_rows[state_mains[part]].letter;
+	if (part < BAR_STATES)
+		letter[0] = state_rows[bar_states[part]].letter;
 	use(pen, A_NORMAL, state_colours[part_state(part)], no_colour);
 	write_text(pen, letter, 1);
 }
 
-/* Idle time is a line of points: most threads have nothing else, and that should be quiet. */
+/* Idle time, and sleep for a time, is a line of points: most threads have nothing else, and that
+ * should be quiet. */
 static void put_point(struct pen *pen, unsigned part)
 {
 	use(pen, A_DIM, no_colour, no_colour);
-	write_text(pen, part < STATE_MAIN_COUNT ? "\xc2\xb7" : " ", 1);
+	write_text(pen, part < BAR_STATES ? "\xc2\xb7" : " ", 1);
 }
 
 static void put_blocks(struct pen *pen, struct bar_cell cell)
@@ -195,14 +222,13 @@ static void put_blocks(struct pen *pen, struct bar_cell cell)
 void pen_bar(struct pen *pen, const struct state_times *times, uint64_t whole_ns, unsigned width)
 {
 	struct bar_cell cells[WIDTH_MAX];
-	uint64_t parts[STATE_MAIN_COUNT];
+	uint64_t parts[BAR_STATES];
 
 	if (width > room(pen))
 		width = room(pen);
-	for (unsigned i = 0; i < STATE_MAIN_COUNT; i++)
-		parts[i] = state_times_of(times, state_mains[i]);
-	stacked_bar(parts, STATE_MAIN_COUNT, whole_ns, cells, width,
-		    pen_has_blocks(pen) ? BAR_STEPS : 1);
+	for (unsigned i = 0; i < BAR_STATES; i++)
+		parts[i] = bar_state_ns(times, bar_states[i]);
+	stacked_bar(parts, BAR_STATES, whole_ns, cells, width, pen_has_blocks(pen) ? BAR_STEPS : 1);
 	for (unsigned i = 0; i < width; i++) {
 		if (pen_has_blocks(pen))
 			put_blocks(pen, cells[i]);
@@ -211,12 +237,12 @@ void pen_bar(struct pen *pen, const struct state_times *times, uint64_t whole_ns
 	}
 }
 
-void pen_swatch(struct pen *pen, enum state main)
+void pen_swatch(struct pen *pen, enum state state)
 {
-	for (unsigned i = 0; i < STATE_MAIN_COUNT; i++) {
+	for (unsigned i = 0; i < BAR_STATES; i++) {
 		struct bar_cell cell = { (uint8_t)i, (uint8_t)i, BAR_STEPS };
 
-		if (state_mains[i] != main)
+		if (bar_states[i] != state)
 			continue;
 		if (pen_has_blocks(pen))
 			put_blocks(pen, cell);

@@ -59,11 +59,17 @@ void pen_skip(struct pen *pen, enum style style, int x);
 /* Letters are in bars where there are no blocks, or no colours to tell blocks apart. */
 bool pen_has_blocks(const struct pen *pen);
 
-/* Main states as parts of a whole. */
+/* The parts of bars: the main states, of which SLEEP is without what is a part of its own here.
+ * Waits for storage have their own colour; those for a time are as faint as idle ones. */
+#define BAR_STATES 9
+extern const enum state bar_states[BAR_STATES];
+uint64_t bar_state_ns(const struct state_times *times, enum state state);
+
+/* `bar_states` as parts of a whole. */
 void pen_bar(struct pen *pen, const struct state_times *times, uint64_t whole_ns, unsigned width);
 
-/* The sample of a state's colour in bars. */
-void pen_swatch(struct pen *pen, enum state main);
+/* The sample of the colour of one of `bar_states`. */
+void pen_swatch(struct pen *pen, enum state state);
 
 /* Levels as history_get() has them. */
 void pen_spark(struct pen *pen, const uint8_t *levels, unsigned count);

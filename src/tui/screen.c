@@ -39,7 +39,7 @@ static struct error *take_window(struct tui *tui)
 	history_begin(&tui->history);
 	for (size_t i = 0; i < model->list.lines.count; i++)
 		history_put(&tui->history, model->list.lines.items[i].id,
-			    state_line_busy(&model->list.lines.items[i]));
+			    state_line_active(&model->list.lines.items[i]));
 	return NULL;
 }
 

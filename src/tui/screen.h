@@ -20,9 +20,10 @@
 struct screen_host {
 	unsigned cpus;
 	double load[3];
-	double psi[3];       /* some avg10 of cpu, memory, io, in percent */
-	const char *engine;  /* its name, or NULL */
-	double cost;         /* of it, in percent of one CPU */
+	double psi[3];                            /* some avg10 of cpu, memory, io, in percent */
+	uint64_t memory_used_bytes, memory_bytes; /* of the host; 0: not known */
+	const char *engine;                       /* its name, or NULL */
+	double cost;                              /* of it, in percent of one CPU */
 	const char *note;    /* what else should be known, as "paused", or NULL */
 	const char *problem; /* what is wrong, or NULL */
 	const char *target;  /* what was asked for, as "process 17 (bash)"; outlives the screen */

@@ -26,7 +26,7 @@ void table_layout(const struct tui *tui, struct column_layout *layout, int colum
 
 /* --- drawing --- */
 
-/* "BUSY" with a mark where it decides the order; a bar says by which state. */
+/* "ACTIVE" with a mark where it decides the order; a bar says by which state. */
 static enum style head_of(const struct tui *tui, enum tui_column column, unsigned width, char *out,
 			  size_t size)
 {

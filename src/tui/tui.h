@@ -33,6 +33,11 @@ enum tui_mode {
 	MODE_JUMP = 32,
 };
 
+/* Columns of a line that a click can hit: [x, end). */
+struct tui_spot {
+	int y, x, end;
+};
+
 struct tui {
 	const struct screen_options *options;
 	const struct screen_feed *feed;
@@ -68,6 +73,8 @@ struct tui {
 	size_t chosen;         /* in the list of columns */
 	struct line_edit edit; /* the filter, also when it is not being typed */
 	struct line_edit jump;
+
+	struct tui_spot legend[BAR_STATES]; /* of `bar_states`, as last drawn */
 
 	char message[160]; /* until message_until */
 	bool message_is_error;

@@ -167,7 +167,7 @@ csv_and_tables_say_who() {
 	equal "the end of the head" "$(head -n 1 "$scratch/rows.csv" | rev | cut -d, -f 1-4 | rev)" "switches,process,user,cgroup"
 	who=$(awk -F, 'NR > 1 { print $(NF - 2) "," $(NF - 1) "," $NF }' "$scratch/rows.csv" | sort -u)
 	equal "who it is" "$who" "churn,root,$(sed -n 's/^0:://p' "/proc/$pid/cgroup")"
-	"$ctprof" top --batch -n 3 -i 200ms -p "$pid" > "$scratch/rows.table"
+	"$ctprof" top --batch -n 3 -i 200ms --all -p "$pid" > "$scratch/rows.table"
 	grep -qE ' ended +[0-9]+  churn' "$scratch/rows.table" || { cat "$scratch/rows.table"; return 1; }
 }
 
@@ -179,7 +179,7 @@ press() {
 # How it ended, what it did until then, and nothing that is still to come.
 inspector_tells_the_end() {
 	start bash -c 'echo ready; read -t 8 < <(exec sleep 9); exit 3'
-	on_screen "$pid bash .* OTHER|$pid bash .* IDLE|$pid bash .* PIPE" -i 200ms -p "$pid"
+	on_screen "$pid bash .* OTHER|$pid bash .* IDLE|$pid bash .* POLL|$pid bash .* PIPE" -i 200ms -p "$pid"
 	press Enter
 	on_screen_still 'state +ended, exit code 3'
 	! grep -qE 'looking|collecting|Reading' "$scratch/rows.seen"

@@ -32,7 +32,7 @@
 #define PATIENCE_S  60
 #define PAUSE_LEAST 20 /* ms; and up to so many more */
 #define PAUSE_MORE  180
-#define HEAD        "BUSY"
+#define HEAD        "ACTIVE"
 #define DOWN        "\xe2\x96\xbc" /* the order as it begins */
 #define UP          "\xe2\x96\xb2"
 

@@ -274,6 +274,8 @@ static struct error *next(void *context, struct state_window *ret, struct screen
 	*host = (struct screen_host){ .cpus = 8,
 				      .load = { 5.12, 4.80, 3.99 },
 				      .psi = { 12.3, 0.4, 3.1 },
+				      .memory_used_bytes = UINT64_C(5) << 30,
+				      .memory_bytes = UINT64_C(16) << 30,
 				      .engine = "exact",
 				      .cost = 0.3 };
 	if (feed->is_replay) {

@@ -13,8 +13,9 @@ TEST(valid_orders)
 		const char *text;
 		struct state_sort sort;
 	} good[] = {
+		{ "active", { STATE_SORT_ACTIVE, 0, false } },
 		{ "busy", { STATE_SORT_BUSY, 0, false } },
-		{ "-busy", { STATE_SORT_BUSY, 0, true } },
+		{ "-active", { STATE_SORT_ACTIVE, 0, true } },
 		{ "name", { STATE_SORT_NAME, 0, false } },
 		{ "tid", { STATE_SORT_TID, 0, false } },
 		{ "wait", { STATE_SORT_PROGRESS, 0, false } },
@@ -28,13 +29,13 @@ TEST(valid_orders)
 	static const struct {
 		const char *text, *message;
 	} bad[] = {
-		{ "", "unknown sort key ''; expected one of: busy," },
+		{ "", "unknown sort key ''; expected one of: active, busy," },
 		{ "-", "unknown sort key ''" },
 		{ "--busy", "unknown sort key '-busy'; did you mean 'busy'?" },
 		{ "buzy", "did you mean 'busy'?" },
 		{ "lock_futx", "did you mean 'lock_futex'?" },
-		{ "xyzzyxyzzy",
-		  "unknown sort key 'xyzzyxyzzy'; expected one of: busy, name, tid, wait," },
+		{ "xyzzyxyzzy", "unknown sort key 'xyzzyxyzzy'; expected one of: active, busy, "
+				"name, tid, wait," },
 		{ "busy ", "unknown sort key 'busy '" },
 		{ "na\033me", "unknown sort key 'na?me'" },
 	};
@@ -99,6 +100,8 @@ TEST(lines_are_in_order)
 		const char *sort, *letters;
 	} rows[] = {
 		/* Ties are by storage, then by id, and that is never reversed. */
+		{ "active", "adceb" },
+		{ "-active", "ebcda" },
 		{ "busy", "cdeba" },
 		{ "-busy", "aebdc" },
 		{ "name", "abcde" },
@@ -174,6 +177,7 @@ TEST(busy_is_of_the_window_and_adds_up_in_groups)
 	line.times.ns[STATE_SLEEP_DISK] = 200;
 	/* One thread that was there all the time: of its own window. */
 	assert_true(fabs(state_line_busy(&line) - 0.6) < 1e-9);
+	assert_true(fabs(state_line_active(&line) - 0.6 - 200. / 990) < 1e-9);
 	line.threads = 4;
 	line.window_ns = line.whole_ns = 3960;
 	line.times.ns[STATE_RUNNABLE] = 1980 - 594;
@@ -184,7 +188,7 @@ static double busy_of(const struct state_scene *s, const char *label)
 {
 	for (size_t i = 0; i < s->list.lines.count; i++)
 		if (text_equal(name_text(s->list.lines.items[i].label), text_of(label)))
-			return state_line_busy(&s->list.lines.items[i]);
+			return state_line_active(&s->list.lines.items[i]);
 	fail_msg("there is no line '%s'", label);
 	return 0;
 }
@@ -238,7 +242,7 @@ TEST(busy_is_sorted_by_the_displayed_value)
 		{ "gone", 300000, 300000, true, 0.3 },
 		{ "idle", 0, 1000000, false, 0 },
 	};
-	struct state_view view = { .sort = { STATE_SORT_BUSY, 0, false } };
+	struct state_view view = { .sort = { STATE_SORT_ACTIVE, 0, false } };
 	struct state_scene s;
 
 	state_scene_init(&s);
@@ -258,7 +262,7 @@ TEST(busy_is_sorted_by_the_displayed_value)
 
 		for (size_t k = 0; k < array_length(rows); k++)
 			if (text_equal(name_text(line->label), text_of(rows[k].name)))
-				assert_true(fabs(state_line_busy(line) - rows[k].shown) < 1e-9);
+				assert_true(fabs(state_line_active(line) - rows[k].shown) < 1e-9);
 	}
 	view.sort.reverse = true;
 	scene_list(&s, &view, NULL);
