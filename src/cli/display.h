@@ -41,21 +41,21 @@ struct display {
 #define DISPLAY_OPTIONS(parse_columns, column_values, parse_sort, sort_values, sort_help,          \
 			limit_help, all_rows_help)                                                 \
 	{ "group-by", 0, "AXIS", parse_axis, 0,                                                    \
-	  "Group threads by AXIS (default pcomm, the process name).", axis_name, false },          \
+	  "Group threads by AXIS (default pcomm, the process name).", axis_name, OPTION_COMMON },          \
 	{ "sections", 0, "LIST", parse_sections, 0,                                                \
-	  "Show only these sections.", section_name, false },                                      \
+	  "Show only these sections.", section_name, OPTION_COMMON },                                      \
 	{ "metrics", 0, "LIST", parse_metrics, 0,                                                  \
-	  "Show only these primary and derived metrics, even if they are unmeasured.", metric_name, false }, \
+	  "Show only these primary and derived metrics, even if they are unmeasured.", metric_name, OPTION_COMMON }, \
 	{ "filter", 'f', "TERMS", parse_thread_filter, DISPLAY_AT(view.keys.filter),               \
 	  "Select threads before they are grouped. Each term must match: part of a name, or "      \
 	  "user:, cgroup:, state:, pid:, thread: or process: with a name; '!' negates, '|' "       \
-	  "separates alternatives.", NULL, false },                                                \
+	  "separates alternatives.", NULL, OPTION_COMMON },                                                \
 	{ "match", 0, "GLOB", parse_pattern, DISPLAY_AT(view.match),                               \
 	  "Show only groups whose name matches the glob (* ? and [...] as in the "                 \
-	  "shell). May be given more than once; any may match.", NULL, false },                    \
+	  "shell). May be given more than once; any may match.", NULL, OPTION_COMMON },                    \
 	{ "not-match", 0, "GLOB", parse_pattern, DISPLAY_AT(view.not_match),                       \
 	  "Hide groups whose name matches the glob. May be given more than once.", NULL, false },  \
-	{ "sort-by", 0, "SPEC", parse_sort, 0, sort_help, sort_values, false },                    \
+	{ "sort-by", 0, "SPEC", parse_sort, 0, sort_help, sort_values, OPTION_COMMON },                    \
 	{ "limit", 0, "N", parse_limit, 0,                                                         \
 	  limit_help, NULL, false },                                                               \
 	{ "all", 0, NULL, parse_all, 0,                                                            \
@@ -84,7 +84,7 @@ struct display {
 	  "them.", NULL, false },                                                                               \
 	TERMINAL_OPTIONS \
 	{ "format", 0, "FORMAT", parse_format, 0,                                                  \
-	  "Select the output format.", format_name, false }
+	  "Select the output format.", format_name, OPTION_COMMON }
 
 /* Options of commands that compare. */
 #define WINDOW_HELP                                                                            \
@@ -108,7 +108,7 @@ struct display {
 	{ "fail-if", 0, "EXPR", parse_fail_if, 0,                                                  \
 	  "Exit with 3 if a change meets the condition [GROUP:]METRIC > AMOUNT (or >= "            \
 	  "< <=), e.g. 'nginx*:run_time_ns > 10%'; with 4 if this is undecided. May be "           \
-	  "given more than once.", NULL, false }
+	  "given more than once.", NULL, OPTION_COMMON }
 /* clang-format on */
 
 /* Nothing chosen yet; in colours when standard output is a terminal. */

@@ -88,11 +88,139 @@ void help_print(FILE *out, const struct command *command)
 		print_values(out, row);
 	}
 	print_option(out, "help", 'h', NULL);
-	print_wrapped(out, "Show this text.", 10);
+	print_wrapped(out, "With -h, show the main options and examples; with --help, this text.",
+		      10);
 	if (*command->needs) {
 		fprintf(out, "\nPrivileges: ");
 		fprintf(out, "%s\n", command->needs);
 	}
+}
+
+/* --- one screen --- */
+
+/* A screen, and the lines of the short help that are no rows: headings, blank and last lines. */
+#define SCREEN_LINES 24
+#define FRAME_LINES  9
+#define SCREEN_WIDTH 79
+
+/* The length of the first clause of a sentence; "With --rows: ..." and "A,... " do not end there.
+ */
+static size_t clause_length(const char *sentence)
+{
+	static const char *const ends[] = { ". ", "; ", ": ", " (" };
+	size_t length = strlen(sentence);
+
+	for (size_t i = strncmp(sentence, "With ", 5) == 0 ? strcspn(sentence, ":") + 1 : 0;
+	     i < length; i++)
+		for (size_t e = 0; e < array_length(ends); e++)
+			if (strncmp(sentence + i, ends[e], 2) == 0 &&
+			    (!i || sentence[i - 1] != '.'))
+				length = i;
+	return length && sentence[length - 1] == '.' ? length - 1 : length;
+}
+
+/* As much of it as fits, to a comma or a blank. */
+static void print_clause(FILE *out, const char *sentence, size_t room)
+{
+	size_t length = clause_length(sentence);
+
+	for (const char *ends = ", "; length > room; ends++) {
+		size_t end = room;
+
+		while (end && sentence[end] != *ends)
+			end--;
+		if (end || *ends == ' ')
+			length = end;
+	}
+	fprintf(out, "%.*s\n", (int)length, sentence);
+}
+
+static int option_words(char *buffer, size_t size, const struct option_row *row)
+{
+	char letter[8] = "    ";
+
+	if (row->letter)
+		snprintf(letter, sizeof(letter), "-%c, ", row->letter);
+	return snprintf(buffer, size, "  %s--%s%s%s", letter, row->name, row->argument ? " " : "",
+			row->argument ? row->argument : "");
+}
+
+static bool has_common(const struct command *command)
+{
+	for (size_t i = 0; i < command->option_count; i++)
+		if (command->options[i].flags & OPTION_COMMON)
+			return true;
+	return false;
+}
+
+/* The rows of sections that the manual page leaves to its prose, and of options; only counts with
+ * `width` 0. Returns how many lines it prints, and the widest words. */
+static size_t short_rows(FILE *out, const struct command *command, size_t room, int width,
+			 int *ret_widest)
+{
+	const bool some = has_common(command);
+	const char *words, *prose;
+	char buffer[80];
+	size_t lines = 0;
+
+	*ret_widest = 0;
+	for (size_t i = 0; i < command->section_count; i++)
+		for (size_t row = 0; command->sections[i].not_in_manual && lines < room &&
+				     command->sections[i].row(row, &words, &prose);
+		     row++, lines++) {
+			const int wide = snprintf(buffer, sizeof(buffer), "  %s", words);
+
+			*ret_widest = wide > *ret_widest ? wide : *ret_widest;
+			if (width) {
+				fprintf(out, "%-*s  ", width, buffer);
+				print_clause(out, prose, SCREEN_WIDTH - 2 - (size_t)width);
+			}
+		}
+	for (size_t i = 0; i < command->option_count && lines < room; i++) {
+		const struct option_row *option = &command->options[i];
+		int wide;
+
+		if (some && !(option->flags & OPTION_COMMON))
+			continue;
+		wide = option_words(buffer, sizeof(buffer), option);
+		*ret_widest = wide > *ret_widest ? wide : *ret_widest;
+		lines++;
+		if (width) {
+			fprintf(out, "%-*s  ", width, buffer);
+			print_clause(out, option->help, SCREEN_WIDTH - 2 - (size_t)width);
+		}
+	}
+	return lines;
+}
+
+void help_print_short(FILE *out, const struct command *command)
+{
+	char usage[200];
+	size_t examples = 0, room;
+	int width;
+
+	while (examples < EXAMPLES_MAX && command->examples[examples])
+		examples++;
+	room = SCREEN_LINES - FRAME_LINES - examples;
+	fprintf(out, "ctprof %s: ", command->name);
+	print_clause(out, command->summary,
+		     SCREEN_WIDTH - strlen("ctprof : ") - strlen(command->name));
+	snprintf(usage, sizeof(usage), "usage: ctprof %s%s%s%s", command->name,
+		 command->option_count ? " [OPTIONS]" : "", *command->operands ? " " : "",
+		 command->operands);
+	fputc('\n', out);
+	print_wrapped(out, usage, 0);
+	fputc('\n', out);
+	if (short_rows(out, command, room, 0, &width)) {
+		short_rows(out, command, room, width, &width);
+		fputc('\n', out);
+	}
+	if (examples)
+		fputs("Examples:\n", out);
+	for (size_t i = 0; i < examples; i++)
+		fprintf(out, "  %s\n", command->examples[i]);
+	fprintf(out, "%s'ctprof %s --help' shows all options.\n", examples ? "\n" : "",
+		command->name);
 }
 
 void help_print_all(FILE *out)
@@ -101,14 +229,12 @@ void help_print_all(FILE *out)
 		     "usage: ctprof COMMAND [OPTIONS]\n\n");
 	for (size_t i = 0; i < command_count; i++)
 		fprintf(out, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
-	fprintf(out, "\nFirst steps:\n  sudo ctprof top                       watch what every "
-		     "thread does\n  sudo ctprof diff 10s                  measure all threads for "
-		     "10 s\n  sudo ctprof capture -o before.ctprof.zst\n  sudo ctprof capture -o "
-		     "after.ctprof.zst\n  ctprof compare before.ctprof.zst after.ctprof.zst\n  "
-		     "sudo ctprof offcpu -o off.svg -- COMMAND\n  sudo ctprof profile --mode both "
-		     "--duration 10s -o wall.html\n  sudo ctprof doctor                    see how "
-		     "to enable more metrics\n\n'ctprof COMMAND --help' lists options, 'man "
-		     "ctprof-COMMAND' explains them;\n'ctprof --version' prints the version.\n");
+	fprintf(out,
+		"\nFirst steps:\n"
+		"  sudo ctprof top             what every thread does, live\n"
+		"  sudo ctprof diff 10s        what happened on this host in 10 s\n"
+		"  sudo ctprof offcpu -d 10s   what threads waited for\n"
+		"'ctprof COMMAND -h' shows the main options, '--help' all, 'man ctprof' more.\n");
 }
 
 /* scdoc takes underscores and asterisks as marks. */
@@ -172,7 +298,8 @@ void help_print_scdoc(FILE *out, const struct command *command)
 		print_scdoc_values(out, row);
 		fprintf(out, "\n\n");
 	}
-	fprintf(out, "*-h*, *--help*\n\tShow a summary of this page.\n");
+	fprintf(out, "*-h*\n\tShow the main options, and examples.\n\n*--help*\n\tShow a summary "
+		     "of this page.\n");
 	for (size_t i = 0; i < command->section_count; i++)
 		if (!command->sections[i].not_in_manual)
 			print_scdoc_section(out, &command->sections[i]);

@@ -10,10 +10,16 @@
 
 #include "cli/options.h"
 
-/* `ctprof COMMAND --help` */
-void help_print(FILE *out, const struct command *command);
+typedef void help_printer(FILE *out, const struct command *command);
 
-/* `ctprof --help` */
+/* `ctprof COMMAND --help`: everything. */
+help_printer help_print;
+
+/* `ctprof COMMAND -h`: a screen of 24 lines of 80 columns, with the options that are used most (all
+ * of them where none is marked) and examples. */
+help_printer help_print_short;
+
+/* `ctprof --help`: a screen, too. */
 void help_print_all(FILE *out);
 
 /* The OPTIONS section of a manual page, in scdoc's language. */

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/help.h"
+#include "cli/pager.h"
 
 #define HELP_OPTION 1000
 
@@ -231,19 +232,51 @@ static struct error *ambiguous_option(const struct command *command, const char 
 	return err;
 }
 
-static struct error *unknown_option(const struct command *command, const char *word)
+/* Words that are no options, in their order: an option's further arguments, or operands. */
+struct words_found {
+	char **items;
+	int count;
+	const struct option_row *option; /* the last one */
+	bool has_end;                    /* "--" stands behind the options */
+};
+
+/* An option of a command to run, which stands before it without "--"; NULL: it is not. */
+static struct error *misplaced_option(const struct command *command, const char *option,
+				      const struct words_found *words)
 {
+	char shown[80];
+
+	if (!words->count || !strstr(command->operands, "-- COMMAND"))
+		return NULL;
+	safe(words->items[0], shown);
+	return error_create("unknown option '%s'; if it belongs to %s, write -- before the "
+			    "command: ctprof %s -- %s %s ...",
+			    option, shown, command->name, shown, option);
+}
+
+static struct error *unknown_option(const struct command *command, const char *word,
+				    const struct words_found *words)
+{
+	const char letter[] = { '-', (char)optopt, '\0' };
 	struct error *err;
 	const char *nearest;
 	char bare[64];
 
-	if (strncmp(word, "--", 2) != 0)
-		return error_create("unknown option '-%c'", optopt);
+	if (strncmp(word, "--", 2) != 0) {
+		err = misplaced_option(command, letter, words);
+		return err ? err : error_create("unknown option '%s'", letter);
+	}
 	if (optopt >= HELP_OPTION)
 		return error_create("option '%.*s' takes no argument", (int)strcspn(word, "="),
 				    word);
 	snprintf(bare, sizeof(bare), "%.*s", (int)strcspn(word + 2, "="), word + 2);
 	err = ambiguous_option(command, bare);
+	if (!err && optopt < HELP_OPTION) {
+		char option[80];
+
+		snprintf(option, sizeof(option), "--%s", bare);
+		err = misplaced_option(command, option, words);
+	}
 	if (err)
 		return err;
 	nearest = text_nearest(bare, &command->options[0].name, command->option_count,
@@ -271,7 +304,7 @@ static struct error *check_operands(const struct command *command, int given)
 
 /* Process an option that getopt found. */
 static struct error *take_option(const struct command *command, int found, char **argv,
-				 void *arguments, const struct option_row **ret_row)
+				 void *arguments, struct words_found *words)
 {
 	const struct option_row *row = NULL;
 	struct error *err;
@@ -281,25 +314,17 @@ static struct error *take_option(const struct command *command, int found, char 
 	if (found != '?')
 		row = find_row(command, found);
 	if (!row)
-		return unknown_option(command, argv[optind - 1]);
+		return unknown_option(command, argv[optind - 1], words);
 	err = row->parse(optarg, (char *)arguments + row->offset);
-	*ret_row = row;
+	words->option = row;
 	return err ? error_prefix(err, "--%s", row->name) : NULL;
 }
-
-/* Words that are no options, in their order: an option's further arguments, or operands. */
-struct words_found {
-	char **items;
-	int count;
-	const struct option_row *option; /* the last one */
-	bool has_end;                    /* "--" stands behind the options */
-};
 
 static struct error *take_word(struct words_found *words, char *word, void *arguments)
 {
 	struct error *err;
 
-	if (!words->option || !words->option->takes_more) {
+	if (!words->option || !(words->option->flags & OPTION_TAKES_MORE)) {
 		words->items[words->count++] = word;
 		return NULL;
 	}
@@ -325,7 +350,7 @@ static int move_operands(struct words_found *words, int argc, char **argv)
 }
 
 static struct error *parse_all(const struct command *command, int argc, char **argv,
-			       void *arguments, struct words_found *words, bool *ret_help)
+			       void *arguments, struct words_found *words, help_printer **ret_help)
 {
 	/* Besides the command's own: aliases, --help and the end. Letters: a minus, a colon, two
 	 * for each option, "h". */
@@ -345,11 +370,13 @@ static struct error *parse_all(const struct command *command, int argc, char **a
 	optind = 0;
 	opterr = 0;
 	while (!err && (found = getopt_long(argc, argv, letters, options, NULL)) != -1) {
-		*ret_help = found == HELP_OPTION || found == 'h';
+		*ret_help = found == HELP_OPTION ? help_print
+			    : found == 'h'       ? help_print_short
+						 : NULL;
 		if (*ret_help)
 			return NULL;
 		err = found == 1 ? take_word(words, optarg, arguments)
-				 : take_option(command, found, argv, arguments, &words->option);
+				 : take_option(command, found, argv, arguments, words);
 		behind = optind;
 	}
 	/* Only "--" is passed over without being reported. */
@@ -362,14 +389,16 @@ int options_parse(const struct command *command, int argc, char **argv, void *ar
 {
 	_cleanup_free_ char **items = calloc((size_t)argc + 1, sizeof(*items));
 	struct words_found words = { .items = items };
-	bool help = false;
+	help_printer *help = NULL;
 	struct error *err =
 		items ? parse_all(command, argc, argv, arguments, &words, &help) : &error_no_memory;
 	int first;
 
 	if (help) {
-		help_print(stdout, command);
-		*ret_status = fflush(stdout) ? STATUS_FAILED : STATUS_DONE;
+		if (help == help_print)
+			pager_begin(PAGER_TEXT);
+		help(stdout, command);
+		*ret_status = fflush(stdout) && !pager_end() ? STATUS_FAILED : STATUS_DONE;
 		return -1;
 	}
 	if (!err) {

@@ -28,15 +28,20 @@ typedef const char *(*option_values)(size_t number);
 /* Store `argument` (NULL for options that take none) at `at`. An error is wrong usage. */
 typedef struct error *(*option_parse)(const char *argument, void *at);
 
+enum option_flag {
+	OPTION_TAKES_MORE = 1, /* the plain words after its argument belong to it, too */
+	OPTION_COMMON = 2,     /* among those that are used most: the short help shows it */
+};
+
 struct option_row {
 	const char *name;     /* without dashes */
 	char letter;          /* 0: none */
 	const char *argument; /* what stands for the argument in the help; NULL: it takes none */
 	option_parse parse;
 	size_t offset;        /* of `at` in the command's arguments */
-	const char *help;     /* one sentence */
+	const char *help;     /* sentences; the short help has the first clause of the first */
 	option_values values; /* NULL: anything */
-	bool takes_more;      /* the plain words after its argument belong to it, too */
+	unsigned flags;       /* enum option_flag */
 };
 
 /* Words that are no options, and what they mean. */
@@ -46,6 +51,8 @@ struct help_section {
 	bool (*row)(size_t number, const char **ret_words, const char **ret_prose);
 	bool not_in_manual; /* the manual page says more about them in its own words */
 };
+
+#define EXAMPLES_MAX 3
 
 struct command {
 	const char *name;
@@ -59,6 +66,7 @@ struct command {
 	bool drops_privileges;
 	const struct option_row *options;
 	size_t option_count;
+	const char *examples[EXAMPLES_MAX];  /* command lines for the short help */
 	const struct help_section *sections; /* of the help and the manual page; may be NULL */
 	size_t section_count;
 };

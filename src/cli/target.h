@@ -24,11 +24,11 @@ struct target {
 	  offsetof(struct arguments, target),                                                  \
 	  "Select only these processes, with all their threads. May be given more than once.", \
 	  NULL,                                                                                \
-	  false },                                                                             \
+	  OPTION_COMMON },                                                                     \
 	{                                                                                      \
 		"cgroup", 0, "PATH", parse_cgroup, offsetof(struct arguments, target),         \
 			"Select only threads in this cgroup (version 2) and its descendants.", \
-			NULL, false                                                            \
+			NULL, OPTION_COMMON                                                    \
 	}
 
 struct error *parse_cgroup(const char *argument, void *at);

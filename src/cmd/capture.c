@@ -34,7 +34,7 @@ static const struct option_row capture_options[] = {
 	{ "output", 'o', "FILE|DIR", parse_string, AT(output),
 	  "Write to FILE; - is standard output. The default is HOSTNAME-TIMESTAMP.ctprof.zst in "
 	  "the current directory.",
-	  NULL, false },
+	  NULL, OPTION_COMMON },
 	TARGET_OPTIONS(capture_arguments),
 	READING_OPTIONS(capture_arguments),
 	RECORD_OPTIONS(capture_arguments),
@@ -303,6 +303,8 @@ const struct command capture_command = {
 	.needs = "root for everything; otherwise, metrics that are denied are reported as "
 		 "unmeasured",
 	.drops_privileges = true,
+	.examples = { "sudo ctprof capture -o before.ctprof.zst",
+		      "sudo ctprof capture -i 10s --duration 10min -o rec.ctprof" },
 	.options = capture_options,
 	.option_count = array_length(capture_options),
 };

@@ -228,6 +228,9 @@ const struct command compare_command = {
 	.operands_least = 0,
 	.operands_most = 2,
 	.needs = "",
+	.examples = { "ctprof compare before.ctprof.zst after.ctprof.zst",
+		      "ctprof compare a.ctprof.zst b.ctprof.zst --match 'nginx*' --group-by cgroup",
+		      "ctprof compare a.ctprof.zst b.ctprof.zst --fail-if 'run_time_ns > 10%'" },
 	.options = compare_options,
 	.option_count = array_length(compare_options),
 };

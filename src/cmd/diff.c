@@ -292,6 +292,8 @@ const struct command diff_command = {
 	.needs = "root for everything; otherwise, metrics that are denied are reported as "
 		 "unmeasured",
 	.drops_privileges = true,
+	.examples = { "sudo ctprof diff 10s", "sudo ctprof diff 10s -p 4242 --group-by thread",
+		      "sudo ctprof diff -- make -j8" },
 	.options = diff_options,
 	.option_count = array_length(diff_options),
 };

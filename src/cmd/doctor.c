@@ -183,6 +183,8 @@ const struct command doctor_command = {
 	.operands = "",
 	.needs = "the same as for capture: doctor reports what capture would measure with them",
 	.drops_privileges = true,
+	.examples = { "sudo ctprof doctor",
+		      "sudo ctprof doctor --require bpf,schedstats || exit 1" },
 	.options = doctor_options,
 	.option_count = array_length(doctor_options),
 };

@@ -136,6 +136,8 @@ const struct command flame_command = {
 	.operands_least = 1,
 	.operands_most = INT32_MAX,
 	.needs = "",
+	.examples = { "ctprof flame before.json",
+		      "ctprof flame --diff before.json after.json -o change.svg" },
 	.options = flame_rows,
 	.option_count = array_length(flame_rows),
 };

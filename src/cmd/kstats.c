@@ -537,6 +537,8 @@ const struct command kstats_command = {
 	.operands_most = INT32_MAX,
 	.needs = "root to trace; none to show files",
 	.drops_privileges = true,
+	.examples = { "sudo ctprof kstats trace vfs_read",
+		      "sudo ctprof kstats show vfs_read --interval 1s" },
 	.options = kstats_options,
 	.option_count = array_length(kstats_options),
 	.sections = kstats_sections,

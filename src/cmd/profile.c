@@ -472,17 +472,21 @@ static int run_offcpu(const struct command *command, int argc, char **argv)
 	return run_in_mode(command, argc, argv, PROFILE_OFF);
 }
 
-#define PROFILE_COMMAND(called, runs, says)                                                 \
-	{                                                                                   \
-		.name = called, .run = runs, .summary = says,                               \
-		.operands = "[-- COMMAND [ARGUMENTS]]", .operands_most = INT32_MAX,         \
-		.needs = "root, or CAP_BPF, CAP_PERFMON, CAP_SYSLOG and CAP_SYS_PTRACE; a " \
-			 "kernel with BTF",                                                 \
-		.drops_privileges = true, .options = profile_rows,                          \
-		.option_count = array_length(profile_rows),                                 \
+#define PROFILE_COMMAND(called, runs, says, ...)                                                \
+	{                                                                                       \
+		.name = called, .run = runs, .summary = says,                                   \
+		.operands = "[-- COMMAND [ARGUMENTS]]", .operands_most = INT32_MAX,             \
+		.needs = "root, or CAP_BPF, CAP_PERFMON, CAP_SYSLOG and CAP_SYS_PTRACE; a "     \
+			 "kernel with BTF",                                                     \
+		.drops_privileges = true, .examples = { __VA_ARGS__ }, .options = profile_rows, \
+		.option_count = array_length(profile_rows),                                     \
 	}
 
 const struct command profile_command =
-	PROFILE_COMMAND("profile", run_profile, "collect stacks of where threads run and wait");
+	PROFILE_COMMAND("profile", run_profile, "collect stacks of where threads run and wait",
+			"sudo ctprof profile -d 10s",
+			"sudo ctprof profile --mode both -p 4242 -d 10s -o wall.html");
 const struct command offcpu_command = PROFILE_COMMAND(
-	"offcpu", run_offcpu, "collect stacks of where threads wait (profile --mode off)");
+	"offcpu", run_offcpu, "collect stacks of where threads wait (profile --mode off)",
+	"sudo ctprof offcpu -d 10s", "sudo ctprof offcpu -p 4242 -d 10s -o off.svg",
+	"sudo ctprof offcpu -- tar -cf x.tar dir");

@@ -46,15 +46,15 @@ struct profile_arguments {
 	  "The thread states to profile: on (running), off (waiting) or both.", profile_mode_name, false }, \
 	{ "pid", 'p', "PID[,PID...]", parse_pids, PROFILE_AT(arguments, target),                   \
 	  "Profile only these processes, with all their threads and future children. "             \
-	  "May be given more than once.", NULL, false },                                           \
+	  "May be given more than once.", NULL, OPTION_COMMON },                                           \
 	{ "tid", 't', "TID[,TID...]", parse_tids, PROFILE_AT(arguments, tids),                     \
 	  "Profile only these threads, and threads that they create. May be given more "           \
 	  "than once.", NULL,                                                                      \
 	  false },                                                                                 \
 	{ "cgroup", 0, "PATH", parse_cgroup, PROFILE_AT(arguments, target),                        \
-	  "Select only threads in this cgroup (version 2) and its descendants.", NULL, false },    \
+	  "Select only threads in this cgroup (version 2) and its descendants.", NULL, OPTION_COMMON },    \
 	{ "comm", 0, "GLOB", parse_comm, PROFILE_AT(arguments, comm),                              \
-	  "Profile only threads whose name matches the glob (* and ?).", NULL, false },            \
+	  "Profile only threads with such names, a glob (* and ?).", NULL, OPTION_COMMON },            \
 	{ "user-threads-only", 'u', NULL, parse_flag, PROFILE_AT(arguments, user_threads),         \
 	  "Exclude kernel threads.", NULL, false },                                                \
 	{ "kernel-threads-only", 'k', NULL, parse_flag, PROFILE_AT(arguments, kernel_threads),     \
@@ -66,7 +66,7 @@ struct profile_arguments {
 	{ "duration", 'd', "TIME", parse_profile_time, PROFILE_AT(arguments, duration_ns),         \
 	  "Profile for TIME (10s, 500ms; a bare number is seconds). By default, "                  \
 	  "profile until the command or all targets of -p and -t have ended, or until "            \
-	  "Ctrl-C. If the command takes longer than TIME, ctprof waits for its end.", NULL, false }, \
+	  "Ctrl-C. If the command takes longer than TIME, ctprof waits for its end.", NULL, OPTION_COMMON }, \
 	{ "interval", 'i', "TIME", parse_profile_time, PROFILE_AT(arguments, interval_ns),         \
 	  "Show each interval of length TIME separately; output files are numbered.", NULL, false }, \
 	{ "frequency", 'F', "HZ", parse_frequency, PROFILE_AT(arguments, frequency),               \
@@ -84,7 +84,7 @@ struct profile_arguments {
 	  "List the probes that -e matches; without -e, all probes of the kernel.", NULL, false }, \
 	{ "state", 0, "STATE[,STATE...]", parse_states, PROFILE_AT(arguments, states),             \
 	  "Select only time in these states: names, exec or sleep as in top, letters as "          \
-	  "in ps(1), or a mask of the kernel's bits (2).", state_name, false },                    \
+	  "in ps(1), or a mask of the kernel's bits (2).", state_name, OPTION_COMMON },                    \
 	{ "min-block-time", 'm', "TIME", parse_block_time, PROFILE_AT(arguments, min_ns),          \
 	  "Select only waits of at least TIME, in microseconds if it has no unit "                 \
 	  "(default 1).", NULL,                                                                    \
@@ -124,7 +124,7 @@ struct profile_arguments {
 	  "64MiB). What does not fit is left out, and the report says what that was.", NULL,       \
 	  false },                                                                                 \
 	{ "wakers", 0, NULL, parse_flag, PROFILE_AT(arguments, wakers),                            \
-	  "Add the waker and its stack on top of the stack of a wait.", NULL, false },             \
+	  "Add the waker and its stack on top of the stack of a wait.", NULL, OPTION_COMMON },             \
 	{ "preempted-by", 0, NULL, parse_flag, PROFILE_AT(arguments, preemptors),                  \
 	  "Also show which threads ran while others waited for a CPU.", NULL, false },             \
 	{ "longest", 0, "N", parse_longest, PROFILE_AT(arguments, longest),                        \

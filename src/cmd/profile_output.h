@@ -40,18 +40,18 @@ struct profile_output {
 	  "Write FILE instead of text, in the format of its suffix: .svg and .html are "           \
 	  "flame graphs; .folded, .stacks, .speedscope.json and .pb.gz (pprof) are for "           \
 	  "other tools; .json has everything; .raw is for ctprof flame. May be given "             \
-	  "more than once; - is standard output, and requires --format.", NULL, false },           \
+	  "more than once; - is standard output, and requires --format.", NULL, OPTION_COMMON },           \
 	{ "format", 0, "FORMAT", parse_string, PROFILE_OUTPUT_AT(arguments, format),               \
 	  "The format of -o, regardless of the suffix; without -o, of standard output.",           \
 	  profile_format_name, false },                                                            \
 	{ "group-by", 0, "GROUP", parse_flame_group, PROFILE_OUTPUT_AT(arguments, group_by),       \
 	  "Group stacks below the root (default: program in text, none in files).", flame_group_name, \
-	  false },                                                                                 \
+	  OPTION_COMMON },                                                                                 \
 	{ "filter", 0, "TERM", parse_filter, PROFILE_OUTPUT_AT(arguments, filter),                 \
-	  "Show only stacks with a function whose name contains TERM, or matches it as "           \
-	  "a glob (* and ?), or those of thread:NAME, process:NAME, module:NAME, user:NAME, "      \
+	  "Show only stacks with such a function: its name contains TERM, or matches it as "       \
+	  "a glob (* and ?); or those of thread:NAME, process:NAME, module:NAME, user:NAME, "      \
 	  "cgroup:PATH, state:NAME or pid:PID; '!' negates. If given more than once, all "         \
-	  "must match.", NULL, false },                                                            \
+	  "must match.", NULL, OPTION_COMMON },                                                            \
 	{ "not-contains", 0, "TERM", parse_not_contains, PROFILE_OUTPUT_AT(arguments, filter),     \
 	  "Hide stacks that match TERM, as in --filter. May be given more than once.", NULL, false }, \
 	{ "preset", 0, "NAME[,NAME...]", parse_preset, PROFILE_OUTPUT_AT(arguments, filter),       \
@@ -64,7 +64,7 @@ struct profile_output {
 	{ "top", 0, "N", parse_count, PROFILE_OUTPUT_AT(arguments, top),                             \
 	  "Show at most N stacks and rows in text (default 10).", NULL, false },                   \
 	{ "all", 0, NULL, parse_flag, PROFILE_OUTPUT_AT(arguments, all),                           \
-	  "Show all rows, whole stacks and all counts in text.", NULL, false },                    \
+	  "Show all rows, whole stacks and all counts in text.", NULL, OPTION_COMMON },                    \
 	{ "symfs", 0, "DIR", parse_string, PROFILE_OUTPUT_AT(arguments, symfs),                    \
 	  "Search this directory first for programs and libraries.", NULL, false },                \
 	TERMINAL_OPTIONS \

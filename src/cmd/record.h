@@ -42,11 +42,11 @@ struct error *parse_trigger(const char *argument, void *at);
 	  "Capture every TIME (500ms, 5s, 1m; a bare number is seconds) into the "                 \
 	  "directory of -o (default HOSTNAME-TIMESTAMP.ctprof), until interrupted. "               \
 	  "With --ring, the default is 5s.",                                                       \
-	  NULL, false },                                                                          \
+	  NULL, OPTION_COMMON },                                                                          \
 	{ "count", 'n', "N", parse_count, RECORD_AT(arguments, count),                   \
-	  "Stop after N captures.", NULL, false },                                                 \
+	  "Stop after N captures.", NULL, OPTION_COMMON },                                                 \
 	{ "duration", 0, "TIME", parse_duration, RECORD_AT(arguments, duration_ns),                 \
-	  "Stop after TIME.", NULL, false },                                                       \
+	  "Stop after TIME.", NULL, OPTION_COMMON },                                                       \
 	{ "keep", 0, "TIME|SIZE", parse_keep, RECORD_AT(arguments, keep),                          \
 	  "Keep the captures of the last TIME (1h, 7d), or at most SIZE (500MiB), and "            \
 	  "remove older ones from the directory. May be given once for each.", NULL, false },      \

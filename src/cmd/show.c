@@ -89,6 +89,8 @@ const struct command show_command = {
 	.operands_least = 1,
 	.operands_most = 1,
 	.needs = "",
+	.examples = { "ctprof show after.ctprof.zst",
+		      "ctprof show after.ctprof.zst --match 'nginx*' --group-by thread" },
 	.options = show_options,
 	.option_count = array_length(show_options),
 };

@@ -74,6 +74,7 @@ const struct command show_host_command = {
 	.operands_most = 1,
 	.needs = "",
 	.drops_privileges = true,
+	.examples = { "ctprof show-host", "ctprof show-host after.ctprof.zst" },
 	.options = show_host_options,
 	.option_count = array_length(show_host_options),
 };

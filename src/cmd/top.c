@@ -80,31 +80,31 @@ static const struct option_row top_options[] = {
 	{ "filter", 'f', "TERMS", parse_string, AT(filter),
 	  "Show only threads that match all terms: part of a name, a glob, user:NAME, cgroup:PATH, "
 	  "state:NAME, pid:NUMBER; \"a|b\" matches either.",
-	  NULL, false },
+	  NULL, OPTION_COMMON },
 	{ "no-kernel", 'K', NULL, parse_flag, AT(no_kernel), "Exclude kernel threads.", NULL,
 	  false },
 	{ "by", 'b', "GROUP", parse_grouping, AT(grouping),
 	  "Show one row for each thread (the default), process, cgroup, or pool (threads of a "
 	  "process whose names differ only in numbers).",
-	  grouping_value, false },
+	  grouping_value, OPTION_COMMON },
 	{ "sort", 's', "KEY", parse_string, AT(sort),
 	  "Sort by active (the default; json and csv: busy, which is without storage), wait, "
 	  "switches, threads, name, tid, user, cgroup, or a "
 	  "state; a leading \"-\" reverses the order.",
-	  NULL, false },
+	  NULL, OPTION_COMMON },
 	{ "engine", 'e', "ENGINE", parse_engine, AT(engine),
 	  "exact: every switch, by BPF; counters: the kernel's own counters; taskstats: four "
 	  "delays by netlink; auto: the first of these that works on this host.",
 	  engine_value, false },
 	{ "interval", 'i', "TIME", parse_window, AT(interval_ns),
-	  "The length of a window (default 1s, at least 50ms).", NULL, false },
+	  "The length of a window (default 1s, at least 50ms).", NULL, OPTION_COMMON },
 	{ "inspect", 0, "PID|TID", parse_number, AT(inspect),
 	  "Print everything about one row instead of a table, beginning with what it waits for: a "
 	  "process, or a thread; with --by, the group that it is in. Implies --batch, and --count "
 	  "1.",
 	  NULL, false },
 	{ "batch", 'B', NULL, parse_flag, AT(batch), "Print windows instead of showing a screen.",
-	  NULL, false },
+	  NULL, OPTION_COMMON },
 	{ "count", 'n', "NUMBER", parse_count, AT(count),
 	  "With --batch: stop after NUMBER windows.", NULL, false },
 	{ "format", 0, "FORMAT", parse_states_format, AT(format),
@@ -118,9 +118,9 @@ static const struct option_row top_options[] = {
 	  "matters (running, waiting for a CPU, memory, locks or storage).",
 	  NULL, false },
 	{ "record", 'r', "DIR", parse_string, AT(record),
-	  "At the end of each window, write a capture with the state times to DIR: a recording for "
-	  "--replay, show and compare.",
-	  NULL, false },
+	  "Write a capture with the state times to DIR at the end of each window, as a recording "
+	  "for --replay, show and compare.",
+	  NULL, OPTION_COMMON },
 	{ "keep", 0, "TIME|SIZE", parse_keep, AT(keep),
 	  "With --record: keep the captures of the last TIME (1h, 7d), or at most SIZE (500MiB). "
 	  "May be given once for each.",
@@ -128,9 +128,9 @@ static const struct option_row top_options[] = {
 	{ "without", 0, "PART[,PART...]", parse_without, AT(reading.without),
 	  "With --record: skip expensive or sensitive sources in captures.", part_name, false },
 	{ "replay", 'R', "DIR[@TIME]", parse_string, AT(replay),
-	  "Show the windows of a recording by top --record or capture --interval, starting with "
+	  "Show the windows of a recording (by top --record or capture --interval), starting with "
 	  "the first, or with the one that ended at TIME (12:30:05, -5m).",
-	  NULL, false },
+	  NULL, OPTION_COMMON },
 };
 
 /* --- the command --- */
@@ -278,6 +278,8 @@ const struct command top_command = {
 	.operands_most = 1,
 	.needs = "root, or CAP_BPF, CAP_PERFMON and CAP_SYSLOG; taskstats alone: CAP_NET_ADMIN",
 	.drops_privileges = true,
+	.examples = { "sudo ctprof top", "sudo ctprof top -b cgroup -s wait",
+		      "sudo ctprof top --filter 'state:lock' --batch -n 5" },
 	.options = top_options,
 	.option_count = array_length(top_options),
 };

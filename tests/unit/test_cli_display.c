@@ -15,6 +15,11 @@ void help_print(FILE *out, const struct command *command)
 	fprintf(out, "%s\n", command->name);
 }
 
+void help_print_short(FILE *out, const struct command *command)
+{
+	help_print(out, command);
+}
+
 static struct display display;
 
 static int setup(void **state)

@@ -35,7 +35,7 @@ static bool ending(size_t number, const char **ret_words, const char **ret_prose
 	return true;
 }
 
-static const struct help_section sections[] = { { "How it ends", ending } };
+static const struct help_section sections[] = { { "How it ends", ending, false } };
 
 static const struct option_row options[] = {
 	{ "all", 'a', NULL, parse_flag, 0, "All of it.", NULL, false },
@@ -131,7 +131,7 @@ TEST(for_people)
 		"  -o, --output FILE\n"
 		"          Where to.\n"
 		"  -h, --help\n"
-		"          Show this text.\n\n"
+		"          With -h, show the main options and examples; with --help, this text.\n\n"
 		"Privileges: CAP_DRAW\n");
 }
 
@@ -140,7 +140,8 @@ TEST(of_a_command_that_has_nothing)
 	_cleanup_free_ char *text = printed_by(help_print, &rest);
 
 	assert_string_equal(text, "ctprof rest: do nothing\n\nusage: ctprof rest\n\n"
-				  "  -h, --help\n          Show this text.\n");
+				  "  -h, --help\n          With -h, show the main options and "
+				  "examples; with --help, this text.\n");
 }
 
 TEST(every_command_is_listed)
@@ -167,7 +168,8 @@ TEST(for_the_manual_page)
 		"does not fit into a line. Of: round, sharp\\_edged.\n\n"
 		"*-n*, *--number* NUMBER\n\tWhich. *ctprof-metric-list*(1) lists the values.\n\n"
 		"*-o*, *--output* FILE\n\tWhere to.\n\n"
-		"*-h*, *--help*\n\tShow a summary of this page.\n"
+		"*-h*\n\tShow the main options, and examples.\n\n*--help*\n\tShow a summary of "
+		"this page.\n"
 		"\n# HOW IT ENDS\n"
 		"\n*end\\_\\**\n\tIt ends.\n"
 		"\n*stop*\n\tIt ends.\n");

@@ -17,6 +17,11 @@ void help_print(FILE *out, const struct command *command)
 	helped++;
 }
 
+void help_print_short(FILE *out, const struct command *command)
+{
+	help_print(out, command);
+}
+
 /* --- many --- */
 
 #define COUNT 200

@@ -15,6 +15,11 @@ void help_print(FILE *out, const struct command *command)
 	fprintf(out, "%s\n", command->name);
 }
 
+void help_print_short(FILE *out, const struct command *command)
+{
+	help_print(out, command);
+}
+
 /* Process numbers are of 31 bits, and 0 is none. */
 static const struct {
 	const char *list;

@@ -13,6 +13,11 @@ void help_print(FILE *out, const struct command *command)
 	(void)out, (void)command;
 }
 
+void help_print_short(FILE *out, const struct command *command)
+{
+	help_print(out, command);
+}
+
 #define BIT(class) (1u << CLASS_##class)
 
 /* --- profiles --- */
