@@ -94,7 +94,8 @@ static const struct option_row top_options[] = {
 	  NULL, OPTION_COMMON },
 	{ "engine", 'e', "ENGINE", parse_engine, AT(engine),
 	  "exact: every switch, by BPF; counters: the kernel's own counters; taskstats: four "
-	  "delays by netlink; auto: the first of these that works on this host.",
+	  "delays by netlink; procfs: files of /proc, without privileges; auto: the first of these "
+	  "that works on this host.",
 	  engine_value, false },
 	{ "interval", 'i', "TIME", parse_window, AT(interval_ns),
 	  "The length of a window (default 1s, at least 50ms).", NULL, OPTION_COMMON },
@@ -276,7 +277,8 @@ const struct command top_command = {
 	.operands = "[PID|TID]",
 	.operands_least = 0,
 	.operands_most = 1,
-	.needs = "root, or CAP_BPF, CAP_PERFMON and CAP_SYSLOG; taskstats alone: CAP_NET_ADMIN",
+	.needs = "root, or CAP_BPF, CAP_PERFMON and CAP_SYSLOG; without them fewer states "
+		 "(--engine)",
 	.drops_privileges = true,
 	.examples = { "sudo ctprof top", "sudo ctprof top -b cgroup -s wait",
 		      "sudo ctprof top --filter 'state:lock' --batch -n 5" },

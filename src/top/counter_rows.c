@@ -22,26 +22,6 @@ static uint64_t metric_value(const struct ctprof_thread *thread, enum metric_id 
 	return has_metric(thread, id) ? metric_load_u64(&thread->record.values, &metrics[id]) : 0;
 }
 
-/* The letters of /proc (fs/proc/array.c, task_state_array) and what they stand for. */
-static const struct {
-	char letter;
-	uint32_t state, exit_state;
-} letters[] = {
-	{ 'R', 0x0, 0 },   { 'S', 0x1, 0 },     { 'D', 0x2, 0 },
-	{ 'T', 0x4, 0 },   { 't', 0x8, 0 },     { 'P', 0x40, 0 },
-	{ 'I', 0x402, 0 }, { 'X', 0x80, 0x10 }, { 'Z', 0x80, 0x20 },
-};
-
-static void set_state(struct iterator_record *record, char letter)
-{
-	record->state = 0x1;
-	for (size_t i = 0; i < array_length(letters); i++)
-		if (letters[i].letter == letter) {
-			record->state = letters[i].state;
-			record->exit_state = letters[i].exit_state;
-		}
-}
-
 static uint64_t wait_in_progress(const struct ctprof_thread *thread, enum metric_id in_progress,
 				 uint64_t now_ns)
 {
@@ -81,7 +61,8 @@ static void fill_record(struct iterator_record *record, const struct ctprof_thre
 		.sleep_since = wait_in_progress(thread, METRIC_sleep_in_progress_ns, now_ns),
 		.block_since = wait_in_progress(thread, METRIC_block_in_progress_ns, now_ns),
 	};
-	set_state(record, has_metric(thread, METRIC_state) ? thread->record.values.state.v : 'S');
+	counter_times_set_letter(
+		record, has_metric(thread, METRIC_state) ? thread->record.values.state.v : 'S');
 	for (size_t i = 0; i < array_length(counters); i++)
 		record->counters[counters[i].counter] = metric_value(thread, counters[i].metric);
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "os/stat.h"
 
 /* --- what it does now --- */
@@ -16,6 +17,26 @@
 #define BIT_NEW           0x800u
 #define BIT_FROZEN        0x8000u
 #define BITS_IDLE         0x402u
+
+/* The letters of /proc (fs/proc/array.c, task_state_array) and what they stand for. */
+static const struct {
+	char letter;
+	uint32_t state, exit_state;
+} letters[] = {
+	{ 'R', 0x0, 0 },   { 'S', 0x1, 0 },     { 'D', 0x2, 0 },
+	{ 'T', 0x4, 0 },   { 't', 0x8, 0 },     { 'P', 0x40, 0 },
+	{ 'I', 0x402, 0 }, { 'X', 0x80, 0x10 }, { 'Z', 0x80, 0x20 },
+};
+
+void counter_times_set_letter(struct iterator_record *record, char letter)
+{
+	record->state = 0x1;
+	for (size_t i = 0; i < array_length(letters); i++)
+		if (letters[i].letter == letter) {
+			record->state = letters[i].state;
+			record->exit_state = letters[i].exit_state;
+		}
+}
 
 bool counter_times_is_over(const struct iterator_record *r)
 {

@@ -56,6 +56,10 @@ struct counter_facts {
 	bool counts_delays;   /* kernel.task_delayacct is 1 */
 };
 
+/* Set the state in a record that was not read from the kernel, by the letter that /proc has for it.
+ */
+void counter_times_set_letter(struct iterator_record *record, char letter);
+
 /* Is it dead, whether its parent has heard of it or not? */
 bool counter_times_is_over(const struct iterator_record *record);
 

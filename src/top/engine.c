@@ -28,6 +28,7 @@ static const struct engine_methods *const all_methods[ENGINE_COUNT] = {
 	[ENGINE_EXACT] = &engine_exact,
 	[ENGINE_COUNTERS] = &engine_counters,
 	[ENGINE_TASKSTATS] = &engine_taskstats,
+	[ENGINE_PROCFS] = &engine_procfs,
 };
 
 struct error *engine_open(const struct engine_options *options, struct engine **ret)

@@ -2,9 +2,9 @@
 /*
  * The folder top/: live thread states. engine.h is the interface of the sources of states:
  * exact_engine (sched/), counters_engine and taskstats_engine (counters of the kernel),
- * replay_engine (recordings). All give the same reading, with bits for the states that were
- * measured. windows.c runs an engine; screen, batch, record, inspect and past are the user
- * interface.
+ * procfs_engine (files, without privileges), replay_engine (recordings). All give the same reading,
+ * with bits for the states that were measured. windows.c runs an engine; screen, batch, record,
+ * inspect and past are the user interface.
  */
 
 /*
@@ -29,7 +29,9 @@
 	ENGINE(EXACT, "exact", "every switch and wake-up, accounted in the kernel by BPF")     \
 	ENGINE(COUNTERS, "counters", "the kernel's own counters, read by a BPF task iterator") \
 	ENGINE(TASKSTATS, "taskstats",                                                         \
-	       "four delays by netlink, accounted when they end; other time has no state")
+	       "four delays by netlink, accounted when they end; other time has no state")     \
+	ENGINE(PROCFS, "procfs",                                                               \
+	       "files of /proc, without privileges; waits of threads that switch are undivided")
 
 enum engine_kind {
 #define ENGINE_ENUM(id, ...) ENGINE_##id,
@@ -70,6 +72,6 @@ struct engine_methods {
 	void (*close)(void *self);
 	unsigned measured; /* a bit for each state that it measures */
 };
-extern const struct engine_methods engine_exact, engine_counters, engine_taskstats;
+extern const struct engine_methods engine_exact, engine_counters, engine_taskstats, engine_procfs;
 
 #endif

@@ -150,14 +150,14 @@ void kept_threads_drop(struct kept_threads *threads, struct kept_thread *kept)
 /* The leader of a process is never replaced by another of that number while the process lives:
  * execve() gives the number to the thread that calls it. Of both, the one that was met is the one.
  */
-static const struct kept_thread *kept_leader(struct kept_threads *threads, uint32_t tgid)
+struct kept_thread *kept_threads_find(struct kept_threads *threads, uint32_t tid)
 {
-	uint32_t place = *bucket_of(threads, tgid);
+	uint32_t place = threads->bucket_count ? *bucket_of(threads, tid) : KEPT_NONE;
 
 	while (place != KEPT_NONE) {
-		const struct kept_thread *kept = &threads->slots.items[place];
+		struct kept_thread *kept = &threads->slots.items[place];
 
-		if (kept->tid == tgid && kept->round == threads->round)
+		if (kept->tid == tid && kept->round == threads->round)
 			return kept;
 		place = kept->next;
 	}
@@ -179,7 +179,7 @@ static void name_process(struct kept_threads *threads, struct state_thread *repo
 		reported->uid = before->uid;
 		return;
 	}
-	leader = kept_leader(threads, reported->tgid);
+	leader = kept_threads_find(threads, reported->tgid);
 	if (leader) {
 		reported->process = leader->reported.name;
 		reported->uid = leader->reported.uid;

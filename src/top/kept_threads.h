@@ -26,7 +26,12 @@ struct kept_thread {
 	uint64_t round; /* the reading that met it last */
 	struct state_thread reported;
 	struct counter_memory memory;
-	uint64_t cgroup;  /* the number of reported.cgroup */
+	uint64_t cgroup; /* the number of reported.cgroup */
+	/* Of engines that read files: the times that it had a CPU, and for how long; the reading
+	 * that saw last that it had run; since when it waits for a CPU, or 0; and what its wait
+	 * since it ran is for, STATE_COUNT while that is not known. */
+	uint64_t slices, run_ns, ran_ns, queued_ns;
+	enum state wait;
 	bool is_over;     /* its end was reported; the kernel still has it */
 	bool is_only_led; /* kept for the name of its process, and not shown */
 };
@@ -57,6 +62,9 @@ struct kept_thread *kept_threads_at(struct kept_threads *threads, uint32_t tid, 
 
 /* The thread still exists: include it unless `is_over` or `is_only_led`. False without memory. */
 bool kept_threads_met(struct kept_threads *threads, struct kept_thread *kept);
+
+/* The one of this number that was met in this reading; NULL: there is none. */
+struct kept_thread *kept_threads_find(struct kept_threads *threads, uint32_t tid);
 
 /* Forget it. */
 void kept_threads_drop(struct kept_threads *threads, struct kept_thread *kept);

@@ -75,6 +75,9 @@ static void look_at_host(struct top *top, struct screen_host *ret)
 	look_at_memory(ret);
 	for (size_t i = 0; i < array_length(resources); i++)
 		ret->psi[i] = some_pressure(resources[i]);
+	/* What cannot be seen, and what would show it. */
+	if (top->kind == ENGINE_PROCFS)
+		ret->note = "no privileges: most waits are undivided; as root: all states";
 	if (window->cost.threads_lost)
 		ret->note = "some threads omitted: thread table full";
 	if (top_targets_have_ended(top))

@@ -25,21 +25,15 @@
 #include "top/engine.h"
 #include "top/host_names.h"
 #include "top/kept_threads.h"
+#include "top/thread_list.h"
 #include "top/wanted.h"
-
-struct asked {
-	uint32_t tid, tgid;
-};
 
 struct delays {
 	struct taskstats_socket *socket;
 	struct host_names names;
 	struct wanted wanted;
 	struct kept_threads threads;
-	struct {
-		ARRAY(struct asked);
-	} asked;
-	struct tids pids, tids;
+	struct thread_list list;
 	struct file_buffer buffer;
 	uint64_t opened_ns, opened_cpu_ns, lost, impossible;
 };
@@ -52,9 +46,7 @@ static void delays_close(void *self)
 	host_names_deinit(&d->names);
 	wanted_deinit(&d->wanted);
 	kept_threads_deinit(&d->threads);
-	array_deinit(&d->asked);
-	array_deinit(&d->pids);
-	array_deinit(&d->tids);
+	thread_list_deinit(&d->list);
 	file_buffer_deinit(&d->buffer);
 	free(d);
 }
@@ -98,76 +90,6 @@ static struct error *delays_open(const struct engine_options *options, void **re
 	d->opened_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	*ret = d;
 	return NULL;
-}
-
-/* --- which threads there are --- */
-
-static bool ask_for(struct delays *d, uint32_t tid, uint32_t tgid)
-{
-	return array_push(&d->asked, (struct asked){ tid, tgid });
-}
-
-/* A process that is gone has no threads. */
-static struct error *list_process(struct delays *d, uint32_t pid)
-{
-	_cleanup_close_ int dir = -1;
-	char path[32];
-	int failed;
-
-	snprintf(path, sizeof(path), "%" PRIu32 "/task", pid);
-	dir = openat(d->names.proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	failed = dir < 0 ? errno : tasks_list(dir, &d->tids);
-	if (failed)
-		return file_is_shortage(failed) ? error_system(failed, "/proc/%s", path) : NULL;
-	for (size_t i = 0; i < d->tids.count; i++)
-		if (!ask_for(d, d->tids.items[i], pid))
-			return &error_no_memory;
-	return NULL;
-}
-
-/* 0: it is gone. */
-static uint32_t tgid_of(struct delays *d, uint32_t tid)
-{
-	uint32_t tgid;
-
-	return task_leader(d->names.proc, tid, &d->buffer, &tgid) ? 0 : tgid;
-}
-
-/* A thread that was asked for by its own number; and its leader, for the name of the process. */
-static struct error *list_thread(struct delays *d, uint32_t tid)
-{
-	const uint32_t tgid = tgid_of(d, tid);
-
-	if (!tgid)
-		return NULL;
-	for (size_t i = 0; i < d->wanted.pids.count; i++)
-		if (d->wanted.pids.items[i] == tgid)
-			return NULL;
-	if (!ask_for(d, tid, tgid))
-		return &error_no_memory;
-	for (size_t i = 0; i < d->asked.count; i++)
-		if (d->asked.items[i].tid == tgid)
-			return NULL;
-	return ask_for(d, tgid, tgid) ? NULL : &error_no_memory;
-}
-
-static struct error *list_threads(struct delays *d)
-{
-	const struct tids *pids = wanted_is_all(&d->wanted) ? &d->pids : &d->wanted.pids;
-	struct error *err = NULL;
-	int failed;
-
-	d->asked.count = 0;
-	if (pids == &d->pids) {
-		failed = tasks_list(d->names.proc, &d->pids);
-		if (failed)
-			return error_system(failed, "/proc");
-	}
-	for (size_t i = 0; i < pids->count && !err; i++)
-		err = list_process(d, pids->items[i]);
-	for (size_t i = 0; i < d->wanted.tids.count && !err; i++)
-		err = list_thread(d, d->wanted.tids.items[i]);
-	return err;
 }
 
 /* --- a thread --- */
@@ -215,7 +137,7 @@ static bool set_thread_names(struct delays *d, struct state_thread *reported,
 	return reported->name != NULL;
 }
 
-static struct error *take_reply(struct delays *d, const struct asked *asked,
+static struct error *take_reply(struct delays *d, const struct listed_thread *asked,
 				const struct taskstats_reply *reply, uint64_t now,
 				struct state_reading *reading)
 {
@@ -259,7 +181,7 @@ static struct error *take_reply(struct delays *d, const struct asked *asked,
 		       : &error_no_memory;
 }
 
-static struct error *ask_threads(struct delays *d, const struct asked *asked, size_t count,
+static struct error *ask_threads(struct delays *d, const struct listed_thread *asked, size_t count,
 				 struct state_reading *reading)
 {
 	struct taskstats_reply replies[TASKSTATS_BATCH_MAX];
@@ -285,11 +207,11 @@ static struct error *delays_read(void *self, struct state_reading *reading)
 	reading->at_unix_ns = clock_ns(CLOCK_REALTIME);
 	reading->measured = delay_times_measured(delay_switch_is_on(d->names.proc, &d->buffer));
 	array_clear(&reading->threads);
-	err = list_threads(d);
-	for (size_t done = 0; done < d->asked.count && !err; done += TASKSTATS_BATCH_MAX) {
-		const size_t left = d->asked.count - done;
+	err = thread_list_make(&d->list, d->names.proc, &d->wanted);
+	for (size_t done = 0; done < d->list.threads.count && !err; done += TASKSTATS_BATCH_MAX) {
+		const size_t left = d->list.threads.count - done;
 
-		err = ask_threads(d, d->asked.items + done,
+		err = ask_threads(d, d->list.threads.items + done,
 				  left < TASKSTATS_BATCH_MAX ? left : TASKSTATS_BATCH_MAX, reading);
 	}
 	if (!err)

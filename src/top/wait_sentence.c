@@ -50,6 +50,7 @@ bool wait_sentence_fits(enum state lead, const struct wait_chain *chain)
 {
 	/* By enum wait_link_kind: the main states, a bit each. */
 	static const unsigned states[] = {
+		[LINK_UNKNOWN] = 1u << STATE_SLEEP | 1u << STATE_IDLE | 1u << STATE_LOCK,
 		[LINK_RUNS] = 1u << STATE_EXEC | 1u << STATE_RUNNABLE,
 		[LINK_STOPPED] = 1u << STATE_STOPPED,
 		[LINK_CALL] = 1u << STATE_SLEEP | 1u << STATE_IDLE | 1u << STATE_LOCK,

@@ -98,8 +98,8 @@ static struct error *open_best(struct top *top, struct engine_options *options)
 	if (!top->engine)
 		return first;
 	if (first)
-		fprintf(stderr, "ctprof: using engine %s: 'exact' is unavailable: %s\n",
-			engine_names[top->kind], first->message);
+		fprintf(stderr, "ctprof: %s\nctprof: using engine %s: %s\n", first->message,
+			engine_names[top->kind], engine_proses[top->kind]);
 	error_destroy(first);
 	return NULL;
 }
