@@ -128,20 +128,48 @@ static void take_amount(struct overview_work *work, struct overview_rates *rates
 	}
 }
 
-/* What threads did that lived all the time. */
-static void take_rows(struct overview_work *work, struct overview_rates *rates,
-		      const struct report *piece)
+static void forget_amount(struct overview_rates *rates, uint32_t key, unsigned metric)
 {
-	for (enum section s = 0; s < SECTION_COUNT; s++)
-		for (size_t g = 0; g < ROW_GROUP_COUNT; g++)
-			for (size_t i = 0; i < piece->sections[s].row_groups[g].count; i++) {
-				const struct row *row = &piece->sections[s].row_groups[g].items[i];
+	for (size_t c = 0; c < OVERVIEW_COLUMNS_OF_CAUSES; c++)
+		if (overview_metric(c) == metric)
+			*overview_rate(rates, key, c) = NAN;
+}
 
-				if (row->change.has_delta)
-					take_amount(work, rates, piece->sides->by_name[row->number],
-						    row->measure->number, row->change.twice / 2,
-						    row_is_impossible(row), piece->elapsed_s);
-			}
+/* Without a row, a group did nothing of what others were measured for. */
+static void start_span(struct overview_work *work, struct overview_rates *rates,
+		       const struct metric_set *measured)
+{
+	for (size_t c = 0; c < OVERVIEW_COLUMNS_OF_CAUSES; c++) {
+		enum metric_id id = overview_metric(c);
+		enum metric_id *total = &work->overview->total_metrics[c / CAUSE_METRICS];
+
+		rates->measured[c] = id < METRIC_COUNT && metric_set_has(measured, id);
+		if (rates->measured[c] && *total == METRIC_COUNT)
+			*total = id;
+	}
+	for (uint32_t key = 0; key < work->keys; key++)
+		for (size_t c = 0; c < OVERVIEW_COLUMNS_OF_CAUSES; c++)
+			if (rates->measured[c])
+				*overview_rate(rates, key, c) = 0;
+}
+
+/* What threads did that lived all the time. A row without a number is of a group that was measured
+ * in part. */
+static void take_rows(struct overview_work *work, struct overview_rates *rates,
+		      const struct report_section *section, const struct report *piece)
+{
+	for (size_t g = 0; g < ROW_GROUP_COUNT; g++)
+		for (size_t i = 0; i < section->row_groups[g].count; i++) {
+			const struct row *row = &section->row_groups[g].items[i];
+			uint32_t key = piece->sides->by_name[row->number];
+
+			if (row->change.has_delta)
+				take_amount(work, rates, key, row->measure->number,
+					    row->change.twice / 2, row_is_impossible(row),
+					    piece->elapsed_s);
+			else
+				forget_amount(rates, key, row->measure->number);
+		}
 }
 
 /* What those did that began in the span. */
@@ -178,28 +206,21 @@ static bool take_born(struct overview_work *work, struct overview_rates *rates,
 static struct error *take_span(struct overview_work *work, size_t side, size_t from, size_t to)
 {
 	_cleanup_(report_destroy) struct report *piece = NULL;
-	_cleanup_free_ bool *has_threads = calloc(work->keys + 1, sizeof(*has_threads));
+	struct error *err = report_of_two(work->report->sides, &work->piece, from, to, &piece);
 	struct overview_rates *rates;
-	struct error *err;
 
-	if (!has_threads)
-		return &error_no_memory;
-	err = report_of_two(work->report->sides, &work->piece, from, to, &piece);
 	if (err || !piece->has_elapsed || piece->elapsed_s <= 0)
 		return err;
 	rates = add_rates(work, side);
 	if (!rates)
 		return &error_no_memory;
-	take_rows(work, rates, piece);
-	if (!take_born(work, rates, piece))
-		return &error_no_memory;
-	for (uint32_t key = 0; key < work->keys; key++)
-		has_threads[key] = piece->after.items[key].count || piece->born.items[key].count;
-	fill_absent(work, rates, has_threads);
-	return NULL;
+	start_span(work, rates, &piece->coverage_after.some);
+	for (enum section s = 0; s < SECTION_COUNT; s++)
+		take_rows(work, rates, &piece->sections[s], piece);
+	return take_born(work, rates, piece) ? NULL : &error_no_memory;
 }
 
-/* Every row of the metrics of causes, of the groups that the report is about. */
+/* Every change of the metrics of causes, of the groups that the report is about. */
 static struct view view_of_piece(const struct view *view)
 {
 	struct view piece = *view;
@@ -209,8 +230,8 @@ static struct view view_of_piece(const struct view *view)
 		1u << SECTION_PRIMARY | 1u << SECTION_TASKSTATS_DELAY | 1u << SECTION_THREAD_STATES;
 	piece.metrics_named = piece.sections_named = true;
 	piece.overview = false;
-	piece.window = piece.all_rows = true;
-	piece.births = piece.changed = piece.rate = piece.shares = false;
+	piece.window = piece.changed = true;
+	piece.births = piece.all_rows = piece.rate = piece.shares = false;
 	piece.normalize = NORMALIZE_NOT;
 	piece.order = ORDER_USUAL;
 	piece.limit = piece.sort_count = piece.conditions.count = 0;
