@@ -53,6 +53,13 @@ static bool is_kernel_process(const struct ctprof_snapshot *s, const struct proc
 	       (process == kthreadd || (process->ppid.measured && process->ppid.value == 2));
 }
 
+bool is_kernel_thread(const struct ctprof_snapshot *s, const struct ctprof_thread *thread)
+{
+	const struct process *process = process_of_thread(s, thread);
+
+	return process && is_kernel_process(s, process);
+}
+
 static struct text process_text(const struct ctprof_snapshot *s, const struct ctprof_thread *thread,
 				enum key_part part)
 {

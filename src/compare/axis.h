@@ -108,6 +108,9 @@ struct keys {
 	ARRAY(struct key);
 };
 
+/* Is it a thread of the kernel, as far as the snapshot tells? */
+bool is_kernel_thread(const struct ctprof_snapshot *s, const struct ctprof_thread *thread);
+
 /* The snapshots and rules stay the caller's and must outlive the keys. */
 struct error *keys_init(struct keys *keys, const struct group_axis *axis,
 			const struct key_rules *rules,

@@ -38,21 +38,26 @@ static bool find_keys(struct overview_work *work)
 	work->keys = sides->keys.count;
 	work->wanted = calloc(work->keys + 1, sizeof(*work->wanted));
 	work->own = calloc(work->keys + 1, sizeof(*work->own));
+	work->kernel = calloc(work->keys + 1, sizeof(*work->kernel));
 	for (size_t side = 0; side < 2; side++)
 		work->threads[side] = calloc(work->keys + 1, sizeof(*work->threads[side]));
-	if (!work->wanted || !work->own || !work->threads[0] || !work->threads[1])
+	if (!work->wanted || !work->own || !work->kernel || !work->threads[0] || !work->threads[1])
 		return false;
 	for (size_t key = 0; key < work->keys; key++) {
 		work->wanted[key] = view_matches(view, sides->keys.items[key].label);
 		work->own[key] = !asked;
+		work->kernel[key] = true;
 	}
 	for (size_t i = 0; i < sides->count; i++)
 		for (size_t t = 0; t < sides->snapshots[i]->threads.count; t++) {
+			const struct ctprof_snapshot *s = sides->snapshots[i];
 			uint32_t key = sides->key_of[i][t];
 
 			if (key == NO_KEY)
 				continue;
-			work->own[key] &= is_named_ctprof(snapshot_thread(sides->snapshots[i], t));
+			work->own[key] = work->own[key] && is_named_ctprof(snapshot_thread(s, t));
+			work->kernel[key] =
+				work->kernel[key] && is_kernel_thread(s, snapshot_thread(s, t));
 			if (i + 1 == sides->count)
 				work->threads[1][key]++;
 			else if (i + 1 == sides->baselines)
@@ -136,6 +141,9 @@ static bool add_groups(struct overview_work *work)
 			group.presence = PRESENCE_ENDED;
 		for (enum overview_cause i = 0; i < CAUSE_COUNT; i++)
 			fill_value(work, &group, i, &group.values[i]);
+		/* Files of older versions count the idle time of kernel threads as blocked. */
+		if (work->kernel[key])
+			group.values[CAUSE_BLOCKED].measured = false;
 		subtract(&group.values[CAUSE_BLOCKED], &group.values[CAUSE_STORAGE]);
 		subtract(&group.values[CAUSE_WRITE_CALL], &group.values[CAUSE_WRITE]);
 		if (!array_push(&work->overview->groups, group))
@@ -348,6 +356,7 @@ static void work_deinit(struct overview_work *work)
 	}
 	free(work->wanted);
 	free(work->own);
+	free(work->kernel);
 }
 
 struct error *overview_create(struct report *report, struct overview **ret)

@@ -403,6 +403,9 @@ static struct error *take_several(struct overview_work *work)
 				err = take_span(work, side, i - 1, i);
 			else if (!take_lives(work, side, i, 1, 0))
 				err = &error_no_memory;
+	/* Spans do not add up to a window. */
+	for (size_t i = 0; i < CAUSE_COUNT; i++)
+		work->overview->total_metrics[i] = METRIC_COUNT;
 	return err;
 }
 
