@@ -8,7 +8,6 @@
 
 #include "report/amount.h"
 #include "report/visible.h"
-#include "report/wording.h"
 
 /* --- lines --- */
 
@@ -16,6 +15,7 @@
 struct line {
 	char text[4 * OVERVIEW_COLUMNS + 1];
 	size_t length;
+	size_t columns; /* 0: OVERVIEW_COLUMNS */
 };
 
 /* False: it does not fit any more, and the line is as it was. */
@@ -30,7 +30,8 @@ static bool line_add(struct line *line, const char *format, ...)
 	va_start(arguments, format);
 	added = vsnprintf(line->text + line->length, room, format, arguments);
 	va_end(arguments);
-	if (added >= 0 && (size_t)added < room && text_width(line->text) <= OVERVIEW_COLUMNS) {
+	if (added >= 0 && (size_t)added < room &&
+	    text_width(line->text) <= (line->columns ? line->columns : OVERVIEW_COLUMNS)) {
 		line->length += (size_t)added;
 		return true;
 	}
@@ -42,6 +43,7 @@ struct output {
 	FILE *out;
 	const struct report *report;
 	const struct overview *overview;
+	size_t columns;
 	size_t lines;
 };
 
@@ -49,6 +51,13 @@ static void put_line(struct output *o, const struct line *line)
 {
 	fprintf(o->out, "%s\n", line->text);
 	o->lines++;
+}
+
+static void pad_line(struct line *line, size_t column)
+{
+	size_t width = text_width(line->text);
+
+	line_add(line, "%*s", (int)(column > width ? column - width : 0), "");
 }
 
 /* A name that is safe on a terminal and at most `width` columns wide: of a long one, its begin and
@@ -127,7 +136,7 @@ static void put_heading(struct output *o)
 	const struct sides *sides = report->sides;
 	size_t before = sides->baselines, after = sides->count - before;
 	char time[AMOUNT_MAX];
-	struct line line = { 0 };
+	struct line line = { .columns = o->columns };
 
 	if (before) {
 		add_side_name(&line, sides->items, before);
@@ -200,7 +209,7 @@ static bool total_text(char buffer[AMOUNT_MAX], const struct overview *overview,
 static void put_cpu(struct output *o)
 {
 	const struct overview *overview = o->overview;
-	struct line line = { 0 };
+	struct line line = { .columns = o->columns };
 	char cpus[40] = " busy", ran[AMOUNT_MAX], waited[AMOUNT_MAX];
 	bool any;
 
@@ -221,7 +230,7 @@ static void put_cpu(struct output *o)
 
 static void put_pressure(struct output *o)
 {
-	struct line line = { 0 };
+	struct line line = { .columns = o->columns };
 	bool any;
 
 	line_add(&line, "pressure  ");
@@ -237,7 +246,7 @@ static void put_memory(struct output *o)
 {
 	const struct overview_host *host = &o->overview->host;
 	double now = host->after[FACT_AVAILABLE], then = host->before[FACT_AVAILABLE];
-	struct line line = { 0 };
+	struct line line = { .columns = o->columns };
 	char text[AMOUNT_MAX];
 
 	if (isnan(now))
@@ -258,7 +267,7 @@ static void put_memory(struct output *o)
 
 static void put_io(struct output *o)
 {
-	struct line line = { 0 };
+	struct line line = { .columns = o->columns };
 	bool any;
 
 	line_add(&line, "I/O       ");
@@ -350,29 +359,41 @@ static void add_label(struct line *line, const struct overview_group *group)
 	line_add(line, "%s", words[group->presence]);
 }
 
+#define STILL_WORDS ": idle, or it waits"
+
+/* The cause that is told at place `i`: of a group that stands still CPU time first, for that says
+ * it. */
+static enum overview_cause told_cause(const struct overview_group *group, size_t i)
+{
+	size_t cpu = 0;
+
+	if (!stands_still(group))
+		return group->order[i];
+	while (group->order[cpu] != CAUSE_CPU)
+		cpu++;
+	return !i ? CAUSE_CPU : group->order[i <= cpu ? i - 1 : i];
+}
+
 static void put_group(struct output *o, const struct overview_group *group, size_t column)
 {
-	struct line line = { 0 }, reasons = { 0 };
-	size_t width;
+	const char *tail = stands_still(group) ? STILL_WORDS : "";
+	struct line line = { .columns = o->columns }, reasons = { 0 };
 
 	add_label(&line, group);
-	width = text_width(line.text);
-	line_add(&line, "%*s", (int)(column > width ? column - width : 0), "");
+	pad_line(&line, column);
 	if (group->presence == PRESENCE_ENDED)
 		line_add(&line, "before: ");
 	for (size_t i = 0; i < REASONS_MOST && overview_is_reason(group, i); i++) {
 		size_t before = reasons.length;
 
-		if (!add_reason(o, &reasons, group, group->order[i]))
+		if (!add_reason(o, &reasons, group, told_cause(group, i)))
 			break;
-		if (text_width(line.text) + text_width(reasons.text) > OVERVIEW_COLUMNS) {
+		if (text_width(line.text) + text_width(reasons.text) + strlen(tail) > o->columns) {
 			reasons.text[reasons.length = before] = '\0';
 			break;
 		}
 	}
-	line_add(&line, "%s", reasons.text);
-	if (stands_still(group))
-		line_add(&line, ": idle, or it waits");
+	line_add(&line, "%s%s", reasons.text, tail);
 	put_line(o, &line);
 }
 
@@ -386,14 +407,17 @@ static bool is_all_same(const struct report *report)
 	return report->comparing && !count && report->shared;
 }
 
+#define UNSEEN_LABEL "(ended in between)"
+
 /* A process that began and ended in between is in no capture. */
-static void put_unseen(struct output *o)
+static void put_unseen(struct output *o, size_t column)
 {
-	struct line line = { 0 };
+	struct line line = { .columns = o->columns };
 	char time[AMOUNT_MAX];
 
-	line_add(&line,
-		 "  (in no capture)  %s of CPU: threads that ended in between, or interrupts",
+	line_add(&line, "  " UNSEEN_LABEL);
+	pad_line(&line, column);
+	line_add(&line, "%s of CPU: threads that are in no capture, and interrupts",
 		 amount_time(time, o->overview->unseen_s));
 	put_line(o, &line);
 }
@@ -409,9 +433,9 @@ static bool unseen_leads(const struct overview *overview)
 static void put_groups(struct output *o)
 {
 	const struct overview *overview = o->overview;
-	size_t column = 0;
+	size_t column = overview->unseen_s > 0 ? strlen("  " UNSEEN_LABEL "  ") : 0;
 	char time[AMOUNT_MAX];
-	struct line line = { 0 };
+	struct line line = { .columns = o->columns };
 
 	if (is_all_same(o->report)) {
 		line_add(&line, "Nothing changed.");
@@ -425,10 +449,12 @@ static void put_groups(struct output *o)
 	} else if (!o->report->comparing) {
 		line_add(&line, "What took most time since boot:");
 	} else {
-		line_add(&line, "What changed most%s%s, by CPU time, waits, I/O and faults%s:",
+		line_add(&line, "What changed most%s%s, by CPU time, waits, I/O and faults",
 			 is_window(o) ? " in " : "",
-			 is_window(o) ? amount_time(time, overview->window_s) : "",
-			 is_window(o) ? " (% against the time before)" : "");
+			 is_window(o) ? amount_time(time, overview->window_s) : "");
+		if (is_window(o))
+			line_add(&line, " (%% against the time before)");
+		line_add(&line, ":");
 	}
 	put_line(o, &line);
 	for (size_t i = 0; i < overview_shown(overview); i++) {
@@ -439,17 +465,17 @@ static void put_groups(struct output *o)
 			column = text_width(label.text) + 2;
 	}
 	if (unseen_leads(overview))
-		put_unseen(o);
+		put_unseen(o, column);
 	for (size_t i = 0; i < overview_shown(overview); i++)
 		put_group(o, &overview->groups.items[i], column);
 	if (overview->unseen_s > 0 && !unseen_leads(overview))
-		put_unseen(o);
+		put_unseen(o, column);
 }
 
 static void put_own(struct output *o)
 {
 	const struct overview *overview = o->overview;
-	struct line line = { 0 };
+	struct line line = { .columns = o->columns };
 	char text[AMOUNT_MAX];
 
 	if (!overview->own)
@@ -559,14 +585,19 @@ static void put_next(struct output *o, const struct overview_group *group)
 	put_line(o, &line);
 }
 
-void overview_print(FILE *out, const struct report *report)
+void overview_print(FILE *out, const struct report *report, size_t columns)
 {
-	struct output o = { .out = out, .report = report, .overview = report->overview };
+	struct output o = {
+		.out = out,
+		.report = report,
+		.overview = report->overview,
+		.columns = columns && columns < OVERVIEW_COLUMNS ? columns : OVERVIEW_COLUMNS,
+	};
 	const struct overview_group *next, *still;
 	size_t used;
 	bool leads;
 
-	if (!report->overview || wording_nothing(report))
+	if (!report->overview || !report->matching)
 		return;
 	next = next_group(o.overview);
 	still = still_group(o.overview);

@@ -66,7 +66,7 @@ static void print_document_heading(const struct document *d, const char *heading
 
 /* The lines that `say` prints: in Markdown a list, with `lead` before it. */
 static bool print_lines(const struct document *d, const char *lead,
-			void (*say)(FILE *out, const struct report *report))
+			void (*say)(FILE *out, const struct document *d))
 {
 	_cleanup_free_ char *lines = NULL;
 	size_t length = 0;
@@ -74,13 +74,13 @@ static bool print_lines(const struct document *d, const char *lead,
 	char *rest, *line;
 
 	if (!is_markdown(d)) {
-		say(d->out, d->report);
+		say(d->out, d);
 		return true;
 	}
 	memory = open_memstream(&lines, &length);
 	if (!memory)
 		return false;
-	say(memory, d->report);
+	say(memory, d);
 	if (!file_close_memory(memory, &lines))
 		return false;
 	if (length)
@@ -216,13 +216,28 @@ static struct error *print_unchanged(const struct document *d)
 	return NULL;
 }
 
+static void print_overview(FILE *out, const struct document *d)
+{
+	overview_print(out, d->report, is_markdown(d) ? 0 : d->style->width);
+}
+
+static void print_head(FILE *out, const struct document *d)
+{
+	wording_head(out, d->report);
+}
+
+static void print_coverage(FILE *out, const struct document *d)
+{
+	wording_coverage(out, d->report);
+}
+
 static struct error *print_document(const struct document *d)
 {
 	const struct report *report = d->report;
 	const char *nothing = wording_nothing(report);
 	struct error *err = NULL;
 
-	if (!print_lines(d, "", overview_print) || !print_lines(d, "", wording_head))
+	if (!print_lines(d, "", print_overview) || !print_lines(d, "", print_head))
 		return &error_no_memory;
 	if (nothing)
 		fprintf(d->out, is_markdown(d) ? "\n%s\n" : "%s\n", nothing);
@@ -234,7 +249,7 @@ static struct error *print_document(const struct document *d)
 		err = print_unmatched(d, true);
 	if (!err)
 		err = print_unmatched(d, false);
-	if (!err && !print_lines(d, "\n", wording_coverage))
+	if (!err && !print_lines(d, "\n", print_coverage))
 		err = &error_no_memory;
 	for (size_t i = 0; i < report->results.count && !err; i++)
 		err = print_condition_result(d, &report->results.items[i]);
