@@ -310,7 +310,7 @@ static void print_wrapped(FILE *out, const char *text, size_t width)
 	fputs("\n", out);
 }
 
-static struct error *print_answer(const struct top *top, const struct screen_subject *subject,
+static struct error *print_answer(struct top *top, const struct screen_subject *subject,
 				  const struct inspected_row *row, size_t width, FILE *out)
 {
 	struct wait_answer answer;

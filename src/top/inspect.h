@@ -15,13 +15,15 @@
 #include "state/reading.h"
 #include "top/past.h"
 #include "top/thread_watch.h"
+#include "top/throttle.h"
 
 /* Begins as {0}. */
 struct top_inspector {
 	struct top_past past;
 	/* On a live host. */
-	uint64_t id;         /* of the line that is watched */
-	struct tids members; /* of a group: its threads in this window */
+	uint64_t id;                      /* of the line that is watched */
+	struct throttle_reading throttle; /* of its cgroup, at the window before */
+	struct tids members;              /* of a group: its threads in this window */
 	struct thread_watch *watch;
 	bool is_watch_early;                /* it began before the line was known */
 	struct taskstats_socket *taskstats; /* NULL: there are none */

@@ -237,6 +237,8 @@ struct error *top_inspect_window(struct top *top, size_t number)
 			top->arguments->inspect);
 		return NULL;
 	}
+	if (top->inspector.is_watch_early)
+		thread_watch_finish(top->inspector.watch);
 	if (top->arguments->format == STATES_FORMAT_JSON) {
 		err = print_json(top, &subject, number);
 	} else {
@@ -251,6 +253,7 @@ struct error *top_inspect_window(struct top *top, size_t number)
 void top_inspect_begin(struct top *top)
 {
 	const struct top_arguments *a = top->arguments;
+	const struct state_reading *reading = &top->readings[top->now];
 	struct top_inspector *inspector = &top->inspector;
 	const bool is_process = a->target.pids.count;
 	const struct watch_target target = {
@@ -261,6 +264,11 @@ void top_inspect_begin(struct top *top)
 
 	PRIVILEGES_RAISED;
 
+	for (size_t i = 0; i < reading->threads.count; i++)
+		if (is_inspected(top, &reading->threads.items[i]) &&
+		    reading->threads.items[i].cgroup)
+			throttle_read(reading->threads.items[i].cgroup->bytes,
+				      &inspector->throttle);
 	if (a->format == STATES_FORMAT_JSON || (a->filter && *a->filter) ||
 	    (a->grouping != STATE_BY_THREAD && a->grouping != STATE_BY_PROCESS))
 		return;

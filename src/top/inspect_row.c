@@ -3,6 +3,9 @@
 
 #include "top/top.h"
 
+/* Waits for a CPU below this need no reason. */
+#define RUNNABLE_LEAST 0.05
+
 static void find_thread_row(const struct top *top, const struct screen_subject *subject,
 			    struct inspected_row *ret)
 {
@@ -58,9 +61,30 @@ struct error *inspected_row_find(struct top *top, const struct screen_subject *s
 	return NULL;
 }
 
-struct error *inspected_row_answer(const struct top *top, const struct inspected_row *row,
+/* What kept it from a CPU, as far as its time is spent on that; NULL: nothing that is known.
+ * Allocated. */
+static char *preemption_remark(struct top *top, const struct inspected_row *row)
+{
+	struct top_inspector *inspector = &top->inspector;
+	const struct throttle_reading before = inspector->throttle;
+	const char *cgroup = row->line.thread->cgroup ? row->line.thread->cgroup->bytes : NULL;
+	_cleanup_free_ char *quota = NULL, *runner = NULL;
+
+	throttle_read(cgroup, &inspector->throttle);
+	if (state_line_share(&row->line, STATE_RUNNABLE) < RUNNABLE_LEAST)
+		return NULL;
+	quota = throttle_say(&before, &inspector->throttle);
+	runner = inspector->watch ? thread_watch_preemptor(inspector->watch) : NULL;
+	if (quota && runner)
+		return text_print("%s; %s", quota, runner);
+	return quota ? take_ptr(quota) : take_ptr(runner);
+}
+
+struct error *inspected_row_answer(struct top *top, const struct inspected_row *row,
 				   struct wait_answer *ret)
 {
+	_cleanup_free_ char *remark = top->replay ? NULL : preemption_remark(top, row);
+
 	return wait_answer_find(top->replay ? NULL : wait_host(), &row->line, row->members,
-				row->count, top->window.measured, NULL, ret);
+				row->count, top->window.measured, remark, ret);
 }

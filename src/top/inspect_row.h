@@ -23,7 +23,7 @@ struct error *inspected_row_find(struct top *top, const struct screen_subject *s
 				 struct inspected_row *ret) MUST_CHECK;
 
 /* What it waits for. The row must be there. */
-struct error *inspected_row_answer(const struct top *top, const struct inspected_row *row,
+struct error *inspected_row_answer(struct top *top, const struct inspected_row *row,
 				   struct wait_answer *ret) MUST_CHECK;
 
 #endif

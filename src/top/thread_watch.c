@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "top/thread_watch.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -29,9 +30,18 @@
 #define ROWS      3
 #define FREQUENCY 99
 #define LONGEST   3
+/* Pairs of threads that are added up for the one that ran most. */
+#define PREEMPTORS_MOST 4096
 
 /* The number of running threads. They use libraries, which must stay until the process ends. */
 static atomic_int working;
+
+/* The thread that ran most while others were runnable. */
+struct leading_preemptor {
+	char name[64];
+	uint32_t tid;
+	double share; /* of the time in which any ran instead; 0: there is none */
+};
 
 struct thread_watch {
 	pthread_mutex_t lock;
@@ -40,9 +50,10 @@ struct thread_watch {
 	struct watch_target target;
 	unsigned users; /* its starter and its thread; the last one frees it */
 	bool is_over, is_asked;
-	bool has_failed; /* there will be no more texts */
-	uint64_t texts;  /* that were told */
-	char *text;      /* of the last reading, or why there is none; NULL: not yet */
+	bool has_failed;                    /* there will be no more texts */
+	uint64_t texts;                     /* that were told */
+	struct leading_preemptor preemptor; /* of the last reading */
+	char *text; /* of the last reading, or why there is none; NULL: not yet */
 };
 
 static void leave_watch(struct thread_watch *watch)
@@ -117,7 +128,43 @@ static struct error *print_report(FILE *out, const struct profile *profile)
 	return err;
 }
 
-static struct error *read_text(struct profile_session *session, struct guard *guard, char **ret)
+/* The sum of each thread over those that waited; few, of a few threads that are watched. */
+static struct leading_preemptor lead_of(const struct profile *profile)
+{
+	const struct preemptor *all = profile->preemptors.items;
+	const size_t count = profile->preemptors.count;
+	struct leading_preemptor lead = { .share = 0 };
+	uint64_t most = 0, whole = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t sum = 0;
+
+		whole += all[i].ns;
+		for (size_t k = 0; k < count && count <= PREEMPTORS_MOST; k++)
+			if (all[k].tid == all[i].tid && all[k].name == all[i].name)
+				sum += all[k].ns;
+		if (sum <= most || !all[i].name->length)
+			continue;
+		most = sum;
+		lead.tid = all[i].tid;
+		snprintf(lead.name, sizeof(lead.name), "%s", all[i].name->bytes);
+	}
+	text_make_safe(lead.name);
+	lead.share = whole ? (double)most / (double)whole : 0;
+	return lead;
+}
+
+static void tell_preemptor(struct thread_watch *watch, const struct profile *profile)
+{
+	const struct leading_preemptor lead = lead_of(profile);
+
+	pthread_mutex_lock(&watch->lock);
+	watch->preemptor = lead;
+	pthread_mutex_unlock(&watch->lock);
+}
+
+static struct error *read_text(struct thread_watch *watch, struct profile_session *session,
+			       struct guard *guard, char **ret)
 {
 	_cleanup_(profile_destroy) struct profile *profile = NULL;
 	const struct symbolise_options options = { .guard = guard };
@@ -131,6 +178,7 @@ static struct error *read_text(struct profile_session *session, struct guard *gu
 		err = symbolise_user(profile, &options);
 	if (err)
 		return err;
+	tell_preemptor(watch, profile);
 	out = open_memstream(ret, &length);
 	if (!out)
 		return &error_no_memory;
@@ -160,7 +208,7 @@ static struct error *watch_until_over(struct thread_watch *watch, struct profile
 		if (!err && (now >= next || (is_asked && now >= started + LEAST_NS))) {
 			char *text = NULL;
 
-			err = read_text(session, guard, &text);
+			err = read_text(watch, session, guard, &text);
 			if (err)
 				free(text);
 			else
@@ -268,6 +316,22 @@ void thread_watch_print(struct thread_watch *watch, bool is_over, FILE *out)
 	else
 		fprintf(out, HEAD "collecting for %d s\n", (int)(READ_NS / NS_PER_S));
 	pthread_mutex_unlock(&watch->lock);
+}
+
+/* Less says nothing. */
+#define PREEMPTOR_LEAST 0.1
+
+char *thread_watch_preemptor(struct thread_watch *watch)
+{
+	struct leading_preemptor lead;
+
+	pthread_mutex_lock(&watch->lock);
+	lead = watch->preemptor;
+	pthread_mutex_unlock(&watch->lock);
+	if (lead.share < PREEMPTOR_LEAST)
+		return NULL;
+	return text_print("%s (%" PRIu32 ") ran instead for %.0f %% of its waits for a CPU",
+			  lead.name, lead.tid, 100 * lead.share);
 }
 
 void thread_watch_stop(struct thread_watch *watch)

@@ -34,6 +34,10 @@ void thread_watch_finish(struct thread_watch *watch);
 /* Print the last profile, or why there is none; `is_over`: there will be no more. */
 void thread_watch_print(struct thread_watch *watch, bool is_over, FILE *out);
 
+/* "gzip (31054) ran instead for 62 % of it": the thread that ran most while those that are watched
+ * were runnable, as of the last profile; allocated, and safe to print. NULL: none is known. */
+char *thread_watch_preemptor(struct thread_watch *watch);
+
 /* Ends soon after; takes NULL. */
 void thread_watch_stop(struct thread_watch *watch);
 

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Waits for a CPU because a cgroup had used up its CPU time (cpu.max): from cpu.stat of the cgroup
+ * of a thread and of those above it (cgroup-v2.rst, tg_set_cfs_bandwidth() in kernel/sched/core.c).
+ */
+#ifndef TOP_THROTTLE_H
+#define TOP_THROTTLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "os/cgroup_tree.h"
+
+#define THROTTLE_LEVELS 16
+#define THROTTLE_PATH   256
+
+/* The counters of a cgroup that has a quota. */
+struct throttle_level {
+	size_t length;                /* of the path, of which the reading has the whole */
+	uint64_t quota_us, period_us; /* of cpu.max */
+	uint64_t periods, throttled;  /* that passed, and in which it had to wait */
+	uint64_t wait_us;             /* the sum over CPUs */
+};
+
+/* Begins as {0}. */
+struct throttle_reading {
+	char path[THROTTLE_PATH]; /* of the thread's cgroup */
+	struct throttle_level levels[THROTTLE_LEVELS];
+	size_t count;
+};
+
+/* Read the cgroup and those above it. `path` is as in /proc/PID/cgroup; NULL: unknown. */
+void throttle_read(const char *path, struct throttle_reading *ret);
+
+/* The same in a tree that the caller has open. */
+void throttle_read_tree(const struct cgroup_tree *tree, const char *path,
+			struct throttle_reading *ret);
+
+/* "cgroup /a ran out of its quota (cpu.max: 0.20 CPUs) in 9 of 10 periods, for 812ms", of the one
+ * that waited longest between two readings of one cgroup; allocated. NULL: none did. */
+char *throttle_say(const struct throttle_reading *before, const struct throttle_reading *now);
+
+#endif
