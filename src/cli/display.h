@@ -61,6 +61,9 @@ struct display {
 	{ "all", 0, NULL, parse_all, 0,                                                            \
 	  "Show every row of each block: the same as --limit 0.", NULL, false },                   \
 	{ "all-rows", 0, NULL, parse_flag, DISPLAY_AT(view.all_rows), all_rows_help, NULL, false }, \
+	{ "unmeasured", 0, NULL, parse_flag, DISPLAY_AT(view.unmeasured),                          \
+	  "Name each metric that was not measured, and why, below the tables. So does --metrics.", \
+	  NULL, false },                                                                           \
 	{ "normalize", 0, "BY", parse_normalize, DISPLAY_AT(view.normalize),                       \
 	  "Divide totals by the age of the threads or by their CPU time, in seconds, "             \
 	  "to compare different hosts or boots.", normalize_name, false },                         \

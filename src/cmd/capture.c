@@ -24,7 +24,7 @@ struct capture_arguments {
 	const char *proc_root, *sys_root, *cgroup_root;
 	const char *note;
 	uint64_t profile_ns; /* 0: no profile */
-	bool redact;
+	bool redact, verbose;
 	struct record_arguments record;
 };
 
@@ -56,6 +56,10 @@ static const struct option_row capture_options[] = {
 	{ "redact", 0, NULL, parse_flag, AT(redact),
 	  "Replace names, cgroups, command lines and host facts by hashes; equal names have equal "
 	  "hashes on every host. Numbers (pids, uids, sizes) and the note stay.",
+	  NULL, false },
+	{ "verbose", 'v', NULL, parse_flag, AT(verbose),
+	  "Say in the summary what was denied, what failed and what was not measured, and which "
+	  "privilege or setting each needs.",
 	  NULL, false },
 	{ "quiet", 'q', NULL, parse_flag, AT(record.quiet), "Print no summary on standard error.",
 	  NULL, false },
@@ -116,40 +120,120 @@ static uint64_t threads_of_kernel(const struct ctprof_snapshot *s)
 
 /* Threads of other PID namespaces, and those hidden by hidepid, leave no other trace. Allow for
  * threads that start and end. */
-static void print_hidden(const struct ctprof_snapshot *s)
+static bool is_hiding(const struct ctprof_snapshot *s, uint64_t *ret_all)
 {
-	uint64_t all = threads_of_kernel(s);
-
-	if (s->threads.count < all - all / 10)
-		fprintf(stderr, "; /proc shows only %zu of %" PRIu64 " threads", s->threads.count,
-			all);
+	*ret_all = threads_of_kernel(s);
+	return s->threads.count < *ret_all - *ret_all / 10;
 }
 
-/* Time and CPU time are those of the whole run, writing included. */
-static void print_summary(const struct ctprof_snapshot *s, const char *path, double seconds,
-			  bool whole)
-{
-	const struct capture_info *info = s->capture;
-	char unmeasured[512];
+/* What a summary is of. Times are those of the whole run, writing included. */
+struct summary {
+	const struct ctprof_snapshot *snapshot;
+	const char *path;
+	double seconds;
+	bool whole; /* of all threads that /proc has */
+};
 
-	reasons_summary(unmeasured, sizeof(unmeasured), s);
-	fprintf(stderr,
-		"ctprof: %zu thread%s, %zu process%s, %zu cgroup%s in %.0f ms (%.0f ms CPU); "
-		"%" PRIu64 " lost",
+static void print_counts(const struct summary *summary)
+{
+	const struct ctprof_snapshot *s = summary->snapshot;
+
+	fprintf(stderr, "ctprof: %zu thread%s, %zu process%s, %zu cgroup%s in %.0f ms",
 		s->threads.count, plural(s->threads.count), s->processes.count,
 		s->processes.count == 1 ? "" : "es", s->cgroups.count, plural(s->cgroups.count),
-		seconds * 1e3, (double)clock() * 1e3 / CLOCKS_PER_SEC, info->threads_lost.value);
+		summary->seconds * 1e3);
+}
+
+static void print_written(const struct summary *summary)
+{
+	fprintf(stderr, "; wrote %s\n",
+		strcmp(summary->path, "-") == 0 ? "to standard output" : summary->path);
+}
+
+/* All that there is to say, in one line. */
+static void print_details(const struct summary *summary)
+{
+	const struct ctprof_snapshot *s = summary->snapshot;
+	const struct capture_info *info = s->capture;
+	char unmeasured[512];
+	uint64_t all;
+
+	reasons_summary(unmeasured, sizeof(unmeasured), s);
+	print_counts(summary);
+	fprintf(stderr, " (%.0f ms CPU); %" PRIu64 " lost", (double)clock() * 1e3 / CLOCKS_PER_SEC,
+		info->threads_lost.value);
 	print_failures(info);
 	if (info->source_reason)
 		fprintf(stderr, "; %s%s",
 			snapshot_is_by_bpf(s) ? "" : "without BPF: ", info->source_reason->bytes);
 	if (info->cut_short)
 		fprintf(stderr, "; incomplete: timed out");
-	if (whole && !info->cut_short)
-		print_hidden(s);
-	fprintf(stderr, "; unmeasured: %s%s; wrote %s\n", unmeasured,
-		strcmp(unmeasured, "nothing") == 0 ? "" : " (see ctprof doctor)",
-		strcmp(path, "-") == 0 ? "to standard output" : path);
+	if (summary->whole && !info->cut_short && is_hiding(s, &all))
+		fprintf(stderr, "; /proc shows only %zu of %" PRIu64 " threads", s->threads.count,
+			all);
+	fprintf(stderr, "; unmeasured: %s%s", unmeasured,
+		strcmp(unmeasured, "nothing") == 0 ? "" : " (see ctprof doctor)");
+	print_written(summary);
+}
+
+static uint64_t sum_of(const struct counts *counts)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < counts->count; i++)
+		sum += counts->items[i].value;
+	return sum;
+}
+
+/* What is not in the snapshot, in numbers: a line that is not there when nothing is missing. */
+static void print_gaps(const struct summary *summary)
+{
+	const struct ctprof_snapshot *s = summary->snapshot;
+	const struct capture_info *info = s->capture;
+	uint64_t all = 0;
+	const struct {
+		uint64_t count;
+		const char *what;
+	} gaps[] = {
+		{ reasons_count(s), "metrics not measured" },
+		{ info->processes_denied.value, "processes denied" },
+		{ sum_of(&info->denied), "files denied" },
+		{ sum_of(&info->failed), "reads failed" },
+		{ summary->whole && !info->cut_short && is_hiding(s, &all) ? all - s->threads.count
+									   : 0,
+		  "threads hidden" },
+	};
+	const char *before = "ctprof: ";
+
+	for (size_t i = 0; i < array_length(gaps); i++) {
+		if (!gaps[i].count)
+			continue;
+		fprintf(stderr, "%s%s: %" PRIu64, before, gaps[i].what, gaps[i].count);
+		before = ", ";
+	}
+	if (!snapshot_is_by_bpf(s) && info->source_reason)
+		fprintf(stderr, "%sread without BPF", before);
+	else if (*before == 'c')
+		return;
+	fprintf(stderr, " (-v or ctprof doctor says why)\n");
+}
+
+static void print_summary(const struct summary *summary)
+{
+	const struct capture_info *info = summary->snapshot->capture;
+
+	print_counts(summary);
+	if (info->threads_lost.value)
+		fprintf(stderr, "; %" PRIu64 " lost", info->threads_lost.value);
+	if (info->cut_short)
+		fprintf(stderr, "; incomplete: timed out");
+	print_written(summary);
+	print_gaps(summary);
+	if (strcmp(summary->path, "-") != 0)
+		fprintf(stderr,
+			"ctprof: next: ctprof show %s; or after the next capture: ctprof compare "
+			"%s LATER\n",
+			summary->path, summary->path);
 }
 
 static struct capture_options options_from_arguments(const struct capture_arguments *arguments)
@@ -237,8 +321,12 @@ static int capture_to(const struct capture_arguments *arguments, const char *pat
 	if (err)
 		return report_error(err, STATUS_FAILED);
 	if (!quiet)
-		print_summary(snapshot, path, seconds,
-			      !options.pid_count && !options.cgroup && !options.proc_root);
+		(arguments->verbose ? print_details : print_summary)(&(struct summary){
+			.snapshot = snapshot,
+			.path = path,
+			.seconds = seconds,
+			.whole = !options.pid_count && !options.cgroup && !options.proc_root,
+		});
 	return snapshot->capture->cut_short ? STATUS_FAILED : STATUS_DONE;
 }
 

@@ -68,6 +68,7 @@ struct view {
 	bool sections_named;
 	struct patterns match, not_match; /* globs over names of groups */
 	bool all_rows;                    /* also where there is nothing on either side */
+	bool unmeasured;                  /* name what was not measured, and why */
 	bool changed;                     /* only what is not the same */
 	bool people;                      /* made to be read: hides and folds what adds nothing */
 	double min_delta[DIMENSIONS];     /* in the smallest unit; 0: any */

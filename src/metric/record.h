@@ -46,6 +46,15 @@ static inline void metric_set_remove(struct metric_set *set, enum metric_id id)
 	set->words[id / 64] &= ~((uint64_t)1 << (id % 64));
 }
 
+static inline size_t metric_set_count(const struct metric_set *set)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < sizeof(set->words) / sizeof(set->words[0]); i++)
+		count += (size_t)__builtin_popcountll(set->words[i]);
+	return count;
+}
+
 static inline bool metric_set_is_empty(const struct metric_set *set)
 {
 	uint64_t any = 0;

@@ -225,6 +225,14 @@ static void drop_heap_of_nobody(const struct ctprof_snapshot *s, struct metric_s
 			metric_set_remove(missing, i);
 }
 
+size_t reasons_count(const struct ctprof_snapshot *s)
+{
+	struct metric_set missing = metrics_missing(s);
+
+	drop_heap_of_nobody(s, &missing);
+	return metric_set_count(&missing);
+}
+
 void reasons_summary(char *buffer, size_t size, const struct ctprof_snapshot *s)
 {
 	const struct metric_set all_missing = metrics_missing(s);

@@ -30,4 +30,7 @@ void reasons_print(FILE *out, const char *what, const struct ctprof_snapshot *sn
  * everything was measured. */
 void reasons_summary(char *buffer, size_t size, const struct ctprof_snapshot *snapshot);
 
+/* The number of metrics that the summary counts. */
+size_t reasons_count(const struct ctprof_snapshot *snapshot);
+
 #endif

@@ -108,23 +108,59 @@ void wording_head(FILE *out, const struct report *report)
 
 /* --- below them --- */
 
-/* The coverage of groups in one snapshot: metrics that are missing, entirely or in part. */
-static void print_coverage(FILE *out, const char *prefix, const struct ctprof_snapshot *snapshot,
-			   const struct coverage *coverage, const struct metric_set *wanted)
+/* What groups of one snapshot lack: metrics that no thread has, and those that some have. */
+struct gaps {
+	struct metric_set none, part;
+};
+
+static struct gaps find_gaps(const struct coverage *coverage, const struct metric_set *wanted)
 {
-	struct metric_set none = *wanted, part = *wanted;
-	char what[64];
+	struct gaps gaps = { 0 };
 
 	if (!coverage->any_group)
-		return;
-	for (size_t i = 0; i < array_length(none.words); i++) {
-		none.words[i] &= ~coverage->some.words[i];
-		part.words[i] &= coverage->some.words[i] & ~coverage->every.words[i];
+		return gaps;
+	gaps = (struct gaps){ *wanted, *wanted };
+	for (size_t i = 0; i < array_length(gaps.none.words); i++) {
+		gaps.none.words[i] &= ~coverage->some.words[i];
+		gaps.part.words[i] &= coverage->some.words[i] & ~coverage->every.words[i];
 	}
+	return gaps;
+}
+
+static void print_reasons(FILE *out, const char *prefix, const struct ctprof_snapshot *snapshot,
+			  const struct gaps *gaps)
+{
+	char what[64];
+
 	snprintf(what, sizeof(what), "%snot measured", prefix);
-	reasons_print(out, what, snapshot, &none);
+	reasons_print(out, what, snapshot, &gaps->none);
 	snprintf(what, sizeof(what), "%smeasured in some threads only", prefix);
-	reasons_print(out, what, snapshot, &part);
+	reasons_print(out, what, snapshot, &gaps->part);
+}
+
+/* How many there are: why is a line each, for those who ask. */
+static void print_counts(FILE *out, const char *prefix, const struct gaps *gaps)
+{
+	const size_t none = metric_set_count(&gaps->none), part = metric_set_count(&gaps->part);
+
+	if (none)
+		fprintf(out, "%snot measured: %zu metric%s", prefix, none, plural(none));
+	if (none && part)
+		fprintf(out, ", %zu more in some threads only", part);
+	else if (part)
+		fprintf(out, "%smeasured in some threads only: %zu metric%s", prefix, part,
+			plural(part));
+	if (none || part)
+		fprintf(out, " (--unmeasured says why; see also ctprof doctor)\n");
+}
+
+static void print_gaps(FILE *out, const struct report *report, const char *prefix,
+		       const struct ctprof_snapshot *snapshot, const struct gaps *gaps)
+{
+	if (report->view->unmeasured || report->view->metrics_named)
+		print_reasons(out, prefix, snapshot, gaps);
+	else
+		print_counts(out, prefix, gaps);
 }
 
 static struct metric_set wanted_metrics(const struct report *report)
@@ -141,14 +177,16 @@ static struct metric_set wanted_metrics(const struct report *report)
 void wording_coverage(FILE *out, const struct report *report)
 {
 	struct metric_set wanted = wanted_metrics(report);
+	struct gaps gaps = find_gaps(&report->coverage_after, &wanted);
 
-	print_coverage(out, "", report->candidate, &report->coverage_after, &wanted);
+	print_gaps(out, report, "", report->candidate, &gaps);
 	if (!report->comparing)
 		return;
 	/* For the baseline, mention only metrics that the candidate has. */
 	for (size_t i = 0; i < array_length(wanted.words); i++)
 		wanted.words[i] &= report->coverage_after.every.words[i];
-	print_coverage(out, "baseline: ", report->baseline, &report->coverage_before, &wanted);
+	gaps = find_gaps(&report->coverage_before, &wanted);
+	print_gaps(out, report, "baseline: ", report->baseline, &gaps);
 }
 
 /* --- instead of them --- */

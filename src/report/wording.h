@@ -14,7 +14,8 @@
  * apart they are, and what must be known: a line each. */
 void wording_head(FILE *out, const struct report *report);
 
-/* Lines that name unmeasured metrics and the reasons. */
+/* A line that counts unmeasured metrics; a line for each reason where the user asked for it, or for
+ * the metrics. */
 void wording_coverage(FILE *out, const struct report *report);
 
 /* Why there are no rows at all; NULL when there may be. */

@@ -481,7 +481,7 @@ unprivileged() {
 	own=$pid
 	start_sleep
 	other=$pid
-	"${as_nobody[@]}" "$ctprof" capture -o - > "$scratch/snapshot.zst" 2> "$scratch/summary"
+	"${as_nobody[@]}" "$ctprof" capture -v -o - > "$scratch/snapshot.zst" 2> "$scratch/summary"
 	load
 	has_thread "$other"
 	is_measured "$other" run_time_ns voluntary_csw minflt
@@ -539,7 +539,7 @@ pid_namespace() {
 		sleep 1000 &
 		until [ "$(< /proc/$!/comm)" = sleep ]; do :; done
 		"$@"
-		kill %1' bash "$ctprof" capture -o "$scratch/snapshot.zst" 2> "$scratch/summary"
+		kill %1' bash "$ctprof" capture -v -o "$scratch/snapshot.zst" 2> "$scratch/summary"
 	load
 	equal "names" "$(query '[.threads[] | select(.tid == .tgid).comm] | sort | join(" ")')" "bash ctprof sleep"
 	equal "number of the first" "$(query '[.threads[] | select(.comm == "bash").tid][0]')" 1
@@ -551,7 +551,7 @@ without_taskstats() {
 	is_root
 	unshare "$@" true || skip "unshare $* is refused"
 	! unshare "$@" "$programs/delays" $$ > /dev/null 2>&1 || skip "taskstats answers there"
-	unshare "$@" "$ctprof" capture -o - > "$scratch/snapshot.zst" 2> "$scratch/summary"
+	unshare "$@" "$ctprof" capture -v -o - > "$scratch/snapshot.zst" 2> "$scratch/summary"
 	load
 	equal "threads with taskstats" "$(query '[threads | select(.has | index("cpu_delay_count"))] | length')" 0
 	between "threads with run time" 2 "$(query '[threads | select(.has | index("run_time_ns"))] | length')" 1000000
@@ -564,7 +564,7 @@ network_namespace() {
 	is_root
 	unshare -n true || skip "unshare -n is refused"
 	start_sleep
-	unshare -n "$ctprof" capture -o - > "$scratch/snapshot.zst" 2> "$scratch/summary"
+	unshare -n "$ctprof" capture -v -o - > "$scratch/snapshot.zst" 2> "$scratch/summary"
 	load
 	is_measured "$pid" cpu_delay_count hiwater_vm_bytes
 }
@@ -575,7 +575,7 @@ hidden() {
 	start_sleep
 	unshare -m bash -c 'mount -t proc -o "hidepid=$1" proc /proc' bash "$1" || skip "no hidepid=$1"
 	unshare -m bash -c 'mount -t proc -o "hidepid=$1" proc /proc && shift && "$@"' bash "$1" \
-		"${as_nobody[@]}" "$ctprof" capture -o - > "$scratch/snapshot.zst" 2> "$scratch/summary"
+		"${as_nobody[@]}" "$ctprof" capture -v -o - > "$scratch/snapshot.zst" 2> "$scratch/summary"
 	load
 	has_no_thread "$pid"
 	equal "threads named ctprof" "$(query '[.threads[] | select(.comm == "ctprof")] | length > 0')" true

@@ -178,7 +178,7 @@ start_sleep() {
 # capture OPTIONS...: a snapshot in $json, its last line in $summary.
 json=$scratch/json
 capture() {
-	"$ctprof" capture -o "$scratch/snapshot.zst" "$@" 2> "$scratch/summary"
+	"$ctprof" capture -v -o "$scratch/snapshot.zst" "$@" 2> "$scratch/summary"
 	load
 }
 

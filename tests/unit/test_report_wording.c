@@ -140,6 +140,14 @@ TEST(coverage)
 	c.view.sections = 1u << SECTION_PRIMARY;
 	comparison_run(&c);
 	text = printed(wording_coverage);
+	assert_string_equal(text,
+			    "not measured: 1 metric (--unmeasured says why; see also ctprof "
+			    "doctor)\n"
+			    "baseline: measured in some threads only: 1 metric (--unmeasured says "
+			    "why; see also ctprof doctor)\n");
+	free(text);
+	c.view.unmeasured = true;
+	text = printed(wording_coverage);
 	/* another number of the same file was read: its gate is open */
 	assert_non_null(strstr(text, "not measured: rchar (the kernel does not show it)\n"));
 	assert_non_null(strstr(text, "baseline: measured in some threads only: wchar ("));
@@ -158,6 +166,7 @@ TEST(coverage_of_several_captures)
 	}
 	only_metrics(&c, METRIC_wchar, METRIC_rchar, -1);
 	c.view.sections = 1u << SECTION_PRIMARY;
+	c.view.metrics_named = true;
 	comparison_run(&c);
 	text = printed(wording_coverage);
 	assert_non_null(strstr(text, "not measured: rchar ("));

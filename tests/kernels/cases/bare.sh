@@ -10,7 +10,7 @@
 says_why() {
 	local said
 
-	said=$(ctprof show "$scratch/after.ctprof.zst" --sections "$1")
+	said=$(ctprof show "$scratch/after.ctprof.zst" --unmeasured --sections "$1")
 	echo "$said"
 	has "show" "$said" "$2"
 }

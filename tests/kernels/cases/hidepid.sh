@@ -10,7 +10,7 @@ hide() {
 # What somebody sees of everything, and what summary he gets.
 look_around() {
 	settle ${tid[*]}
-	"${as_somebody[@]}" ctprof capture -o - > "$scratch/seen.ctprof.zst" 2> "$scratch/summary"
+	"${as_somebody[@]}" ctprof capture -v -o - > "$scratch/seen.ctprof.zst" 2> "$scratch/summary"
 	facts_of "$scratch/seen.ctprof.zst" > "$scratch/seen.facts"
 	cat "$scratch/summary"
 }

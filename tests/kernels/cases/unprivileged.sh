@@ -11,7 +11,7 @@ look_around() {
 	local pids=${tid[*]}
 
 	settle $pids
-	"${as_somebody[@]}" ${2:+"--inh-caps=$2" "--ambient-caps=$2"} ctprof capture -p "${pids// /,}" -o - \
+	"${as_somebody[@]}" ${2:+"--inh-caps=$2" "--ambient-caps=$2"} ctprof capture -v -p "${pids// /,}" -o - \
 		> "$scratch/$1.ctprof.zst" 2> "$scratch/$1.summary"
 	facts_of "$scratch/$1.ctprof.zst" > "$scratch/$1.facts"
 	cat "$scratch/$1.summary"
@@ -48,9 +48,9 @@ denials_are_named() {
 		"smaps_rollup denied 1 time (needs CAP_SYS_PTRACE over the process)"
 	has "summary" "$(< "$scratch/denied.summary")" "exe denied 1 time (needs CAP_SYS_PTRACE over the process)"
 	has "summary" "$(< "$scratch/denied.summary")" "taskstats denied 2 times (needs CAP_NET_ADMIN)"
-	has "show" "$(ctprof show "$scratch/denied.ctprof.zst" --sections primary,taskstats-delay)" \
+	has "show" "$(ctprof show "$scratch/denied.ctprof.zst" --unmeasured --sections primary,taskstats-delay)" \
 		"(denied: needs CAP_SYS_PTRACE"
-	has "show" "$(ctprof show "$scratch/denied.ctprof.zst" --sections primary,taskstats-delay)" \
+	has "show" "$(ctprof show "$scratch/denied.ctprof.zst" --unmeasured --sections primary,taskstats-delay)" \
 		"(denied: needs CAP_NET_ADMIN)"
 	same_facts denied theirs "$io|$smaps|$taskstats"
 	same_facts denied mine "$taskstats"
