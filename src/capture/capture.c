@@ -80,10 +80,11 @@ static struct error *check_targets(const struct capture *c)
 		return error_create("--cgroup %s: no thread is in it, and cgroup version 2 is not "
 				    "mounted",
 				    c->options->cgroup);
-	if (c->cgroup_top && c->options->pid_count && !s->threads.count)
+	if (c->cgroup_top && capture_is_of_some(c) && !s->threads.count)
 		return error_create("no thread of these processes is in cgroup %s",
 				    c->options->cgroup);
-	if (c->cgroup_top || !c->options->pid_count)
+	/* Those that a name found may end at any time. */
+	if (c->cgroup_top || !c->options->pid_count || c->options->comm)
 		return NULL;
 	for (size_t p = 0, t = 0; p < c->pids.count; p++) {
 		uint32_t pid = c->pids.items[p];
@@ -177,7 +178,7 @@ static void make_memory(struct capture *c)
 	struct ctprof_snapshot *s = c->snapshot;
 	uint64_t expected;
 
-	if (!capturer->is_opening || c->options->pid_count || c->cgroup_top)
+	if (!capturer->is_opening || capture_is_of_some(c) || c->cgroup_top)
 		return;
 	expected = capture_threads_of_kernel(c);
 	if (expected > c->pids.count * THREADS_EXPECTED)
@@ -200,7 +201,7 @@ static struct error *run_capture(struct capture *c)
 {
 	struct error *err = capture_open_roots(c);
 
-	if (!err && !c->options->host_only && (is_by_proc(c) || c->options->pid_count))
+	if (!err && !c->options->host_only && (is_by_proc(c) || capture_is_of_some(c)))
 		err = capture_find_targets(c);
 	if (!err && !c->options->host_only)
 		err = capture_start_leaders(c);
@@ -212,7 +213,7 @@ static struct error *run_capture(struct capture *c)
 	}
 	/* BPF does not work here. */
 	if (!err && !c->options->host_only && is_by_proc(c) && !c->pids.count &&
-	    !c->options->pid_count)
+	    !capture_is_of_some(c))
 		err = capture_find_targets(c);
 	if (err)
 		return err;

@@ -69,9 +69,12 @@ struct capture_options {
 	uint32_t skip_pid;    /* a process that is left out; 0: none */
 	const uint32_t *pids; /* only these thread groups; a thread stands for its group */
 	size_t pid_count;     /* 0: all */
-	bool may_be_gone;     /* those that are not there leave nothing; else an error */
-	const char *cgroup;   /* only threads in this cgroup or below it; NULL: all */
-	const char *note;     /* kept in the snapshot */
+	/* Only processes whose name (that of their leader) matches this glob (fnmatch(3)), in
+	 * addition to `pids`; NULL: none. They are found at the start of each capture. */
+	const char *comm;
+	bool may_be_gone;   /* those that are not there leave nothing; else an error */
+	const char *cgroup; /* only threads in this cgroup or below it; NULL: all */
+	const char *note;   /* kept in the snapshot */
 	/* Replace names (of threads, users, devices), cgroups, command lines and host context by
 	 * hashes. */
 	bool redact;

@@ -22,7 +22,7 @@ struct error *capture_start_leaders(struct capture *c)
 	/* The members of the cgroup are not known yet. */
 	if (c->cgroup_top || !wanted)
 		return NULL;
-	failed = c->pids.count || c->options->pid_count ? 0 : capture_list_processes(c);
+	failed = c->pids.count || capture_is_of_some(c) ? 0 : capture_list_processes(c);
 	return failed ? error_system(failed, "/proc")
 		      : leader_files_start(c->proc, c->pids.items, c->pids.count, wanted,
 					   &c->capturer->hangs, &c->early);

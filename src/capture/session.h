@@ -157,6 +157,12 @@ struct error *capture_open_roots(struct capture *c) MUST_CHECK;
  */
 int capture_list_processes(struct capture *c);
 
+/* Are there processes to visit, rather than all? */
+static inline bool capture_is_of_some(const struct capture *c)
+{
+	return c->options->pid_count || c->options->comm;
+}
+
 /* The thread groups to visit; fails for a target that is not there (walk.c). */
 struct error *capture_find_targets(struct capture *c) MUST_CHECK;
 

@@ -140,7 +140,7 @@ static struct error *find_gaps(struct capture *c)
 
 static bool is_thread_wanted(const struct capture *c, const struct iterator_record *r)
 {
-	return !c->options->pid_count ||
+	return !capture_is_of_some(c) ||
 	       (c->pids.count && bsearch(&r->tgid, c->pids.items, c->pids.count,
 					 sizeof(*c->pids.items), compare_u32));
 }
@@ -329,10 +329,10 @@ static struct error *visit_hidden(struct capture *c, uint64_t threads_before, bo
 
 	/* A walk that was cut short may have missed threads. The larger number is used, so that
 	 * threads that end meanwhile do not make up for hidden ones. */
-	if (cut_short || (!c->options->pid_count && c->counts.walked >= threads_before &&
+	if (cut_short || (!capture_is_of_some(c) && c->counts.walked >= threads_before &&
 			  c->counts.walked >= threads_after))
 		return NULL;
-	failed = c->pids.count || c->options->pid_count ? 0 : capture_list_processes(c);
+	failed = c->pids.count || capture_is_of_some(c) ? 0 : capture_list_processes(c);
 	if (failed)
 		return error_system(failed, "/proc");
 	for (size_t i = 0; i < c->pids.count && !err; i++)

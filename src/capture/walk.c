@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -34,35 +35,67 @@ int capture_list_processes(struct capture *c)
 	return 0;
 }
 
+static bool has_name(struct capture *c, uint32_t pid)
+{
+	struct text name;
+	char path[24], copy[64];
+
+	snprintf(path, sizeof(path), "%" PRIu32 "/comm", pid);
+	if (file_read(c->proc, path, &c->buffer, &name))
+		return false;
+	name = text_trim(name);
+	snprintf(copy, sizeof(copy), "%.*s", (int)name.length, name.bytes);
+	return fnmatch(c->options->comm, copy, 0) == 0;
+}
+
+/* Keep those of all processes that have the name. */
+static struct error *find_named(struct capture *c)
+{
+	const int failed = capture_list_processes(c);
+	size_t kept = 0;
+
+	if (failed)
+		return error_system(failed, "/proc");
+	for (size_t i = 0; i < c->pids.count; i++)
+		if (has_name(c, c->pids.items[i]))
+			c->pids.items[kept++] = c->pids.items[i];
+	c->pids.count = kept;
+	return kept || c->options->pid_count || c->options->may_be_gone
+		       ? NULL
+		       : error_create("no process is named '%s'", c->options->comm);
+}
+
+static struct error *find_all(struct capture *c)
+{
+	const char *root = c->options->proc_root ? c->options->proc_root : "/proc";
+	const int failed = capture_list_processes(c);
+
+	if (failed)
+		return error_system(failed, "%s", root);
+	return c->pids.count ? NULL : error_create("%s: contains no processes", root);
+}
+
 struct error *capture_find_targets(struct capture *c)
 {
 	const struct capture_options *o = c->options;
-	int failed;
+	struct error *err;
 
-	if (!o->pid_count) {
-		failed = capture_list_processes(c);
-		if (failed)
-			return error_system(failed, "%s", o->proc_root ? o->proc_root : "/proc");
-		if (!c->pids.count)
-			return error_create("%s: contains no processes",
-					    o->proc_root ? o->proc_root : "/proc");
-		return NULL;
-	}
-	for (size_t i = 0; i < o->pid_count; i++) {
+	if (!capture_is_of_some(c))
+		return find_all(c);
+	err = o->comm ? find_named(c) : NULL;
+	for (size_t i = 0; !err && i < o->pid_count; i++) {
 		uint32_t group;
-		struct error *err = find_group(c, o->pids[i], &group);
 
+		err = find_group(c, o->pids[i], &group);
 		if (err && o->may_be_gone) {
 			error_destroy(err);
-			continue;
+			err = NULL;
+		} else if (!err && !array_push(&c->pids, group)) {
+			err = &error_no_memory;
 		}
-		if (err)
-			return err;
-		if (!array_push(&c->pids, group))
-			return &error_no_memory;
 	}
 	c->pids.count = sort_unique_u32(c->pids.items, c->pids.count);
-	return NULL;
+	return err;
 }
 
 /* Its files show whether it has memory. */

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/glob.h"
 #include "security/privileges.h"
 
 const char *source_name(size_t number)
@@ -29,6 +30,13 @@ struct error *parse_source(const char *argument, void *at)
 			return NULL;
 		}
 	return unknown_value("source", argument, source_name);
+}
+
+struct error *parse_process_name(const char *argument, void *at)
+{
+	struct error *err = pattern_check(argument);
+
+	return err ? err : parse_string(argument, at);
 }
 
 static struct error *take_part(void *context, const char *piece)
@@ -58,6 +66,7 @@ struct error *parse_allow_ptrace(const char *argument, void *at)
 void reading_apply(const struct reading_arguments *reading, struct capture_options *ret)
 {
 	ret->source = reading->source;
+	ret->comm = reading->comm;
 	ret->without = reading->without;
 	ret->timeout_ns = reading->timeout_ns;
 	ret->allow_ptrace = reading->allow_ptrace;

@@ -14,6 +14,7 @@ struct reading_arguments {
 	unsigned without; /* a bit for each enum capture_part */
 	uint64_t timeout_ns;
 	bool allow_ptrace;
+	const char *comm; /* a glob; NULL: any */
 };
 
 const char *source_name(size_t number);
@@ -24,6 +25,8 @@ const char *part_name(size_t number);
 /* clang-format off */
 #define READING_AT(arguments, member) offsetof(struct arguments, reading.member)
 #define READING_OPTIONS(arguments)                                                                \
+	{ "comm", 0, "GLOB", parse_process_name, READING_AT(arguments, comm),                       \
+	  "Select only processes whose name matches the glob, with all their threads.", NULL, OPTION_COMMON }, \
 	{ "source", 0, "SOURCE", parse_source, READING_AT(arguments, source),                      \
 	  "The source of thread metrics: bpf walks the kernel's structures, proc reads "           \
 	  "/proc; auto is bpf where available. With bpf, remaining metrics still come "            \
@@ -41,6 +44,7 @@ const char *part_name(size_t number);
 /* clang-format on */
 
 struct error *parse_source(const char *argument, void *at);
+struct error *parse_process_name(const char *argument, void *at);
 struct error *parse_without(const char *argument, void *at);
 struct error *parse_allow_ptrace(const char *argument, void *at);
 

@@ -325,7 +325,8 @@ static int capture_to(const struct capture_arguments *arguments, const char *pat
 			.snapshot = snapshot,
 			.path = path,
 			.seconds = seconds,
-			.whole = !options.pid_count && !options.cgroup && !options.proc_root,
+			.whole = !options.pid_count && !options.comm && !options.cgroup &&
+				 !options.proc_root,
 		});
 	return snapshot->capture->cut_short ? STATUS_FAILED : STATUS_DONE;
 }
@@ -341,6 +342,9 @@ static int run_with(const struct command *command, struct capture_arguments *arg
 
 	if (!err && arguments->profile_ns)
 		err = many ? error_create("--profile requires a single snapshot")
+		      : arguments->reading.comm
+			      ? error_create("--profile cannot be combined with --comm: select by "
+					     "--pid or --cgroup")
 		      : arguments->proc_root || arguments->redact
 			      ? error_create("--profile cannot be combined with --proc-root or "
 					     "--redact")
