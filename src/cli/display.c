@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/display.h"
 
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,15 +140,39 @@ struct error *parse_sections(const char *argument, void *at)
 	return each_piece(argument, "section", take_section, at);
 }
 
-static struct error *take_metric(void *context, const char *piece)
+static struct error *select_matching(const char *glob, struct selection *selection)
 {
-	struct selection *selection = &((struct display *)context)->view.metrics;
-	struct error *err = NULL;
-	int found = find_value("metric", piece, metric_name, &err);
+	struct error *err = pattern_check(glob);
+	const char *name;
+	size_t count = 0;
 
+	if (err)
+		return err;
+	for (unsigned i = 0; (name = metric_name(i)); i++)
+		if (fnmatch(glob, name, 0) == 0) {
+			selection_add(selection, i);
+			count++;
+		}
+	return count ? NULL
+		     : error_create("no metric matches '%.80s' (see ctprof metric-list)", glob);
+}
+
+struct error *metrics_select(const char *word, struct selection *selection)
+{
+	struct error *err = NULL;
+	int found;
+
+	if (strpbrk(word, "*?["))
+		return select_matching(word, selection);
+	found = find_value("metric", word, metric_name, &err);
 	if (found >= 0)
 		selection_add(selection, (unsigned)found);
 	return err;
+}
+
+static struct error *take_metric(void *context, const char *piece)
+{
+	return metrics_select(piece, &((struct display *)context)->view.metrics);
 }
 
 struct error *parse_metrics(const char *argument, void *at)

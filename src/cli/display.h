@@ -45,7 +45,8 @@ struct display {
 	{ "sections", 0, "LIST", parse_sections, 0,                                                \
 	  "Show only these sections.", section_name, OPTION_COMMON },                                      \
 	{ "metrics", 0, "LIST", parse_metrics, 0,                                                  \
-	  "Show only these primary and derived metrics, even if they are unmeasured.", metric_name, OPTION_COMMON }, \
+	  "Show only these primary and derived metrics, even if they are unmeasured; also by "     \
+	  "globs (cpu_delay_*).", metric_name, OPTION_COMMON }, \
 	{ "filter", 'f', "TERMS", parse_thread_filter, DISPLAY_AT(view.keys.filter),               \
 	  "Select threads before they are grouped. Each term must match: part of a name, or "      \
 	  "user:, cgroup:, state:, pid:, thread: or process: with a name; '!' negates, '|' "       \
@@ -152,6 +153,9 @@ struct error *parse_format(const char *argument, void *at);
 struct error *parse_min_delta(const char *argument, void *at);
 struct error *parse_display_format(const char *argument, void *at);
 struct error *parse_fail_if(const char *argument, void *at);
+
+/* Add the primary and derived metrics that a word names: one, or those that match it as a glob. */
+struct error *metrics_select(const char *word, struct selection *selection) MUST_CHECK;
 
 const char *axis_name(size_t number);
 const char *section_name(size_t number);

@@ -2,12 +2,13 @@
 #include <stdio.h>
 
 #include "cli/commands.h"
+#include "cli/display.h"
 #include "cli/pager.h"
 #include "cli/terminal.h"
 #include "metric/derived.h"
 
 struct metric_list_arguments {
-	bool markdown;
+	bool markdown, all;
 };
 
 static const char *shown_unit(enum unit unit)
@@ -127,6 +128,134 @@ static void print_derived(void)
 	}
 }
 
+/* --- a line each --- */
+
+/* Columns of the names; the longest has as many. */
+#define NAME_WIDTH 28
+
+static void print_line(const char *name, const char *unit, const char *prose)
+{
+	printf("  %-*s  %-6s  %s\n", NAME_WIDTH, name, *unit ? unit : "-", prose);
+}
+
+static bool is_of_section(unsigned number, enum section section)
+{
+	return number < METRIC_COUNT ? metrics[number].section == section
+				     : derived_metrics[number - METRIC_COUNT].section == section;
+}
+
+/* Metrics of a section under its heading; nothing if none is selected. */
+static void print_section_lines(enum section section, const struct selection *selection)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < METRIC_COUNT + DERIVED_COUNT; i++) {
+		if (!selection_has(selection, i) || !is_of_section(i, section))
+			continue;
+		if (!any)
+			printf("%s: %s (--sections %s)\n", section_infos[section].heading,
+			       section_infos[section].prose, section_infos[section].name);
+		any = true;
+		if (i < METRIC_COUNT)
+			print_line(metrics[i].name, shown_unit(metrics[i].unit), metrics[i].prose);
+		else
+			print_line(derived_metrics[i - METRIC_COUNT].name,
+				   derived_unit(&derived_metrics[i - METRIC_COUNT]),
+				   derived_metrics[i - METRIC_COUNT].prose);
+	}
+	if (any)
+		putchar('\n');
+}
+
+static void print_lines(const struct selection *selection)
+{
+	for (enum section i = 0; i < SECTION_COUNT; i++)
+		print_section_lines(i, selection);
+	printf("all about one: ctprof metric-list NAME\n");
+}
+
+/* --- a page of one --- */
+
+static void print_fact(const char *what, const char *text)
+{
+	if (text && *text)
+		printf("  %-10s  %s\n", what, text);
+}
+
+static void print_section_fact(enum section section)
+{
+	char text[160];
+
+	snprintf(text, sizeof(text), "%s, in the table \"%s\"", section_infos[section].name,
+		 section_infos[section].heading);
+	print_fact("section", text);
+}
+
+static void print_metric_page(const struct metric *m)
+{
+	const char *what = "from";
+
+	printf("%s: %s\n\n", m->name, m->prose);
+	print_fact("unit", shown_unit(m->unit));
+	print_fact("of a group", rule_prose(m->rule));
+	print_section_fact(m->section);
+	for (size_t i = 0; i <= METRIC_SOURCES_MAX; i++) {
+		const struct metric_source *source = i ? &m->sources[i - 1] : &m->task;
+		char text[128];
+
+		if (source->id == SOURCE_NONE)
+			continue;
+		write_source(text, sizeof(text), source);
+		print_fact(what, text);
+		what = "or";
+	}
+	for (size_t i = 0; i < GATE_COUNT; i++)
+		if (m->gates >> i & 1)
+			print_fact("kernel", metric_gates[i].remedy);
+	print_fact("threads", metric_classes[m->class].prose);
+	if (metric_is_dead(m))
+		print_fact("dead", "the kernel no longer writes it");
+	print_fact("caveat", m->caveat);
+	printf("\nits values: ctprof show SNAPSHOT --metrics %s\n", m->name);
+}
+
+static void print_derived_page(const struct derived *d)
+{
+	char formula[DERIVED_FORMULA_MAX];
+
+	printf("%s: %s\n\n", d->name, d->prose);
+	print_fact("unit", derived_unit(d));
+	print_fact("formula", derived_formula(formula, d));
+	print_section_fact(d->section);
+	print_fact("caveat", d->caveat);
+	printf("\nits values: ctprof show SNAPSHOT --metrics %s\n", d->name);
+}
+
+/* The only one; METRIC_COUNT + DERIVED_COUNT: there are several. */
+static unsigned only_one(const struct selection *selection)
+{
+	unsigned found = METRIC_COUNT + DERIVED_COUNT, count = 0;
+
+	for (unsigned i = 0; i < METRIC_COUNT + DERIVED_COUNT; i++)
+		if (selection_has(selection, i)) {
+			found = i;
+			count++;
+		}
+	return count == 1 ? found : METRIC_COUNT + DERIVED_COUNT;
+}
+
+static void print_selected(const struct selection *selection)
+{
+	const unsigned one = only_one(selection);
+
+	if (one < METRIC_COUNT)
+		print_metric_page(&metrics[one]);
+	else if (one < METRIC_COUNT + DERIVED_COUNT)
+		print_derived_page(&derived_metrics[one - METRIC_COUNT]);
+	else
+		print_lines(selection);
+}
+
 /* --- Markdown, for doc/metrics.md --- */
 
 /* Bars and angles are Markdown's own. */
@@ -183,26 +312,48 @@ static void print_markdown(void)
 	}
 }
 
+static struct error *select_operands(int count, char **operands, struct selection *selection)
+{
+	struct error *err = NULL;
+
+	if (!count)
+		err = metrics_select("*", selection);
+	for (int i = 0; i < count && !err; i++)
+		err = metrics_select(operands[i], selection);
+	return err;
+}
+
 static int run_metric_list(const struct command *command, int argc, char **argv)
 {
 	struct metric_list_arguments arguments = { 0 };
-	int status;
+	struct selection selection = { 0 };
+	struct error *err;
+	int status, first = options_parse(command, argc, argv, &arguments, &status);
 
-	if (options_parse(command, argc, argv, &arguments, &status) < 0)
+	if (first < 0)
 		return status;
+	err = select_operands(argc - first, argv + first, &selection);
+	if (!err && first < argc && (arguments.markdown || arguments.all))
+		err = error_create("--markdown and --all list every metric");
+	if (err)
+		return usage_error(command, err);
 	pager_begin(arguments.markdown ? PAGER_DATA : PAGER_TEXT);
 	if (arguments.markdown) {
 		print_markdown();
-		return STATUS_DONE;
+	} else if (arguments.all) {
+		print_legend();
+		print_sections();
+		print_metrics();
+		print_derived();
+	} else {
+		print_selected(&selection);
 	}
-	print_legend();
-	print_sections();
-	print_metrics();
-	print_derived();
 	return STATUS_DONE;
 }
 
 static const struct option_row metric_list_options[] = {
+	{ "all", 0, NULL, parse_flag, offsetof(struct metric_list_arguments, all),
+	  "Print everything about every metric, the tags, and the sections.", NULL, false },
 	{ "markdown", 0, NULL, parse_flag, offsetof(struct metric_list_arguments, markdown),
 	  "Print Markdown tables.", NULL, false },
 	TERMINAL_OPTIONS
@@ -211,9 +362,12 @@ static const struct option_row metric_list_options[] = {
 const struct command metric_list_command = {
 	.name = "metric-list",
 	.run = run_metric_list,
-	.summary = "list every metric: meaning, tags, caveats, sources",
-	.operands = "",
+	.summary = "list every metric, or explain one: meaning, source, caveats",
+	.operands = "[NAME|GLOB...]",
+	.operands_most = INT32_MAX,
 	.needs = "",
+	.examples = { "ctprof metric-list", "ctprof metric-list 'cpu_delay*'",
+		      "ctprof metric-list run_time_ns" },
 	.options = metric_list_options,
 	.option_count = array_length(metric_list_options),
 };
