@@ -151,6 +151,26 @@ static unsigned states_of(const struct thread_record *record)
 		       : 0;
 }
 
+/* Of the life since it was watched, in recordings of top; 0: not known. A whole state includes its
+ * parts there. */
+static uint64_t times_of(const struct thread_record *record, struct state_times *ret)
+{
+	if (!metric_set_has(&record->measured, METRIC_state_watched_ns))
+		return 0;
+	for (enum state state = 0; state < STATE_COUNT; state++) {
+		const enum metric_id id = METRIC_state_exec_ns + state;
+		const uint64_t ns = metric_set_has(&record->measured, id)
+					    ? metric_load_u64(&record->values, &metrics[id])
+					    : 0;
+		const enum state main = state_rows[state].main;
+
+		ret->ns[state] = ns;
+		if (main != state)
+			ret->ns[main] -= ns < ret->ns[main] ? ns : ret->ns[main];
+	}
+	return metric_load_u64(&record->values, &metrics[METRIC_state_watched_ns]);
+}
+
 struct user_names {
 	const struct keys *keys;
 	const struct ctprof_snapshot *snapshot;
@@ -170,6 +190,7 @@ static bool is_selected(const struct keys *keys, const struct ctprof_snapshot *s
 {
 	struct user_names names = { keys, s };
 	const struct process *process;
+	struct state_times times = { { 0 } };
 
 	if (!keys->rules->filter.count)
 		return true;
@@ -181,6 +202,8 @@ static bool is_selected(const struct keys *keys, const struct ctprof_snapshot *s
 					    .uid = process ? (uint32_t)process->uid.value : 0,
 					    .has_uid = process && process->uid.measured,
 					    .states = states_of(&thread->record),
+					    .whole_ns = times_of(&thread->record, &times),
+					    .times = &times,
 					    .name = thread->comm,
 					    .process = thread->pcomm,
 					    .cgroup = thread->cgroup,

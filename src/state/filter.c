@@ -3,6 +3,7 @@
 
 #include <fnmatch.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/glob.h"
@@ -129,6 +130,34 @@ static struct error *add_alternatives(struct state_filter *filter, size_t *used,
 	return NULL;
 }
 
+/* "lock>50": cut the comparison off. */
+static struct error *cut_share(struct text *text, struct state_term *ret)
+{
+	const char *at = memchr(text->bytes, '>', text->length);
+	char number[16], *end;
+	size_t length;
+
+	at = at ? at : memchr(text->bytes, '<', text->length);
+	if (!at)
+		return NULL;
+	length = (size_t)(text->bytes + text->length - at - 1);
+	ret->compares = *at;
+	text->length = (size_t)(at - text->bytes);
+	if (!text->length)
+		return error_create("missing state before '%c'", *at);
+	if (length && at[length] == '%')
+		length--;
+	if (!length || length >= sizeof(number) || !strchr("0123456789.", at[1]))
+		return error_create("expected a percentage after '%c', as state:lock%c50", *at,
+				    *at);
+	memcpy(number, at + 1, length);
+	number[length] = '\0';
+	ret->percent = strtod(number, &end);
+	if (*end || !(ret->percent >= 0 && ret->percent <= 100))
+		return error_create("'%s' is not a percentage from 0 to 100", number);
+	return NULL;
+}
+
 static struct error *add_term(struct state_filter *filter, size_t *used, struct text text)
 {
 	struct state_term added = { .kind = STATE_TERM_NAME };
@@ -143,7 +172,10 @@ static struct error *add_term(struct state_filter *filter, size_t *used, struct 
 	if (term.kind != TERM_NAME)
 		added.kind = (enum state_term_kind)term.kind;
 	added.is_negated = term.is_negated;
-	err = add_alternatives(filter, used, term.text, &added);
+	if (added.kind == STATE_TERM_STATE)
+		err = cut_share(&term.text, &added);
+	if (!err)
+		err = add_alternatives(filter, used, term.text, &added);
 	if (!err)
 		filter->terms[filter->count++] = added;
 	return err;
@@ -199,6 +231,20 @@ static bool pid_meets(const char *alternative, const struct thread_facts *facts)
 	return text_u32(text_of(alternative), &pid) && (pid == facts->tgid || pid == facts->tid);
 }
 
+static bool share_meets(const struct state_term *term, const struct thread_facts *facts)
+{
+	uint64_t ns = 0;
+	double percent;
+
+	if (!facts->times || !facts->whole_ns)
+		return false;
+	for (enum state state = 0; state < STATE_COUNT; state++)
+		if (term->states >> state & 1)
+			ns += facts->times->ns[state];
+	percent = 100 * (double)ns / (double)facts->whole_ns;
+	return term->compares == '>' ? percent > term->percent : percent < term->percent;
+}
+
 static bool alternative_meets(const struct state_term *term, const char *alternative,
 			      const struct thread_facts *facts)
 {
@@ -217,7 +263,7 @@ static bool alternative_meets(const struct state_term *term, const char *alterna
 	case STATE_TERM_PID:
 		return pid_meets(alternative, facts);
 	case STATE_TERM_STATE:
-		return term->states & facts->states;
+		return term->compares ? share_meets(term, facts) : term->states & facts->states;
 	}
 	return false;
 }
@@ -269,6 +315,8 @@ bool state_view_shows(const struct state_view *view, const struct state_delta *d
 							  .uid = thread->uid,
 							  .has_uid = true,
 							  .states = states_in(delta),
+							  .times = &delta->times,
+							  .whole_ns = delta->window_ns,
 							  .name = thread->name,
 							  .process = thread->process,
 							  .cgroup = thread->cgroup,

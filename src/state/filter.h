@@ -12,6 +12,8 @@ struct thread_facts {
 	uint32_t tid, tgid, uid;
 	bool has_uid;
 	unsigned states;                            /* a bit for each enum state that it was in */
+	const struct state_times *times;            /* the time in each; NULL: not known */
+	uint64_t whole_ns;                          /* the time that those are shares of */
 	const struct name *name, *process, *cgroup; /* NULL: unknown, and matches nothing */
 	/* The name of a user, or NULL. May be NULL itself: then numbers match alone. */
 	const char *(*user_name)(void *context, uint32_t uid);

@@ -333,6 +333,14 @@ static void append_lines(struct making *m, const struct view_lines *lines, const
 			list->lines.items[list->lines.count++] = lines->items[numbers[i]];
 }
 
+static bool is_hidden(const struct state_view *view, const struct state_line *group)
+{
+	for (size_t i = 0; i < view->folded_count; i++)
+		if (view->folded[i] == group->id)
+			return true;
+	return false;
+}
+
 /* Each group, and its threads behind it, which `group_of` says (by ranks of groups, of which there
  * are as many as groups). */
 static void put_tree(struct making *m, const uint32_t *groups, const uint32_t *threads)
@@ -345,6 +353,8 @@ static void put_tree(struct making *m, const uint32_t *groups, const uint32_t *t
 		while (at < m->threads.count && m->group_of.items[threads[at]] == rank)
 			at++;
 		append_lines(m, &m->groups, &groups[rank], 1);
+		if (is_hidden(m->view, &m->groups.items[groups[rank]]))
+			continue;
 		if (at - begin == 1 &&
 		    is_folded(m, &m->groups.items[groups[rank]], &m->threads.items[threads[begin]]))
 			continue;

@@ -15,7 +15,7 @@
  *	user:root     the user, by name or number
  *	cgroup:*.slice/nginx*
  *	state:lock    a state that the thread was in during the window, or is in now; also
- *	              lock_futex
+ *	              lock_futex; "state:lock>50": for more than 50 % of the window, "<" for less
  *	pid:812       the threads of this process, or the thread with this number
  *	thread:io-1   the name of the thread only
  *	process:nginx the name of its process only
@@ -82,6 +82,10 @@ struct state_term {
 	/* the number of strings, and the offset of the first in `bytes`; they are adjacent */
 	uint16_t alternatives, at;
 	unsigned states; /* of STATE_TERM_STATE: a bit for each that is meant */
+	/* Of STATE_TERM_STATE: '>' or '<' this percentage of the window in all of these; 0: at all.
+	 */
+	char compares;
+	double percent;
 };
 
 /* May be copied. */
@@ -94,6 +98,8 @@ struct state_filter {
 /* Errors name the term, and the nearest word where one is wrong. An empty text filters nothing. */
 struct error *state_filter_parse(struct text text, struct state_filter *ret) MUST_CHECK;
 
+#define STATE_FOLDED_MAX 64
+
 struct state_view {
 	enum state_grouping grouping;
 	struct state_sort sort;
@@ -104,6 +110,9 @@ struct state_view {
 	 * thread are one line, the process's. */
 	bool is_tree;
 	bool no_folding; /* those have their thread below them, too */
+	/* The ids of groups whose threads are not shown in a tree. */
+	uint64_t folded[STATE_FOLDED_MAX];
+	size_t folded_count;
 	/* The name of a user; NULL: numbers stand for them. */
 	const char *(*user_name)(void *context, uint32_t uid);
 	void *context;

@@ -16,9 +16,12 @@ static void draw_row(const struct tui *tui, const struct column_layout *layout,
 	struct pen pen = pen_at(&tui->terminal, y, 0, columns);
 
 	pen.is_selected = column == tui->chosen;
-	pen_print(&pen, STYLE_PLAIN, " [%c] ", tui->columns.is_on[column] ? 'x' : ' ');
+	if (tui->mode == MODE_COLUMNS)
+		pen_print(&pen, STYLE_PLAIN, " [%c] ", tui->columns.is_on[column] ? 'x' : ' ');
+	else
+		pen_print(&pen, STYLE_PLAIN, "     ");
 	pen_field(&pen, STYLE_STRONG, text_of(row->head), 9, ALIGN_LEFT, FIT_START);
-	if (has_no_room(tui, layout, column))
+	if (tui->mode == MODE_COLUMNS && has_no_room(tui, layout, column))
 		pen_text(&pen, STYLE_STRONG, TEXT("no room: "));
 	pen_print(&pen, STYLE_PLAIN, "%s%s", row->prose,
 		  column >= COLUMN_STATE_FIRST ? ", % of its time" : "");
@@ -33,7 +36,9 @@ void chooser_draw(struct tui *tui, int columns)
 	struct column_layout layout;
 
 	table_layout(tui, &layout, columns);
-	pen_text(&pen, STYLE_HEAD, TEXT(" Columns: space turns one on or off"));
+	pen_text(&pen, STYLE_HEAD,
+		 tui->mode == MODE_COLUMNS ? TEXT(" Columns: space turns one on or off")
+					   : TEXT(" Sort by: Enter sorts by the selected column"));
 	pen_skip(&pen, STYLE_HEAD, columns);
 	for (int i = 0; i < height && top + (size_t)i < COLUMN_COUNT; i++) {
 		enum tui_column column = (enum tui_column)(top + (size_t)i);

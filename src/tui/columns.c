@@ -348,9 +348,9 @@ size_t column_sorts(enum tui_column column, struct state_sort ret[COLUMN_SORTS_M
 	if (row->key == STATE_SORT_KEYS)
 		return 0;
 	if (column == COLUMN_STATES) {
-		for (; count < STATE_MAIN_COUNT; count++)
+		for (; count < BAR_STATES; count++)
 			ret[count] = (struct state_sort){ .key = STATE_SORT_STATE,
-							  .state = state_mains[count] };
+							  .state = bar_states[count] };
 		return count;
 	}
 	ret[0] = (struct state_sort){ .key = row->key };

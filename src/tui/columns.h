@@ -84,7 +84,7 @@ void column_layout_make(struct column_layout *layout, const struct column_choice
 bool column_layout_has(const struct column_layout *layout, enum tui_column column);
 
 /* Orders that a column stands for, from `first` on; 0 when there is none. */
-#define COLUMN_SORTS_MAX (STATE_MAIN_COUNT + 1)
+#define COLUMN_SORTS_MAX (BAR_STATES + 1)
 size_t column_sorts(enum tui_column column, struct state_sort ret[COLUMN_SORTS_MAX]);
 
 static inline bool sort_is(struct state_sort a, struct state_sort b)

@@ -51,7 +51,7 @@ static struct text short_label(const struct key_row *row)
 	}
 }
 
-static void draw_hints_of(const struct tui *tui, enum key_section section, struct pen *pen)
+static void draw_hints_of(struct tui *tui, enum key_section section, struct pen *pen)
 {
 	for (size_t i = 0; i < key_row_count; i++) {
 		const struct key_row *row = &key_rows[i];
@@ -65,13 +65,20 @@ static void draw_hints_of(const struct tui *tui, enum key_section section, struc
 		if (pen->x + gap + (int)(label.length + strlen(row->hint)) + 1 > pen->end)
 			return;
 		pen_print(pen, STYLE_DIM, "%*s", gap, "");
+		if (tui->hint_count < TUI_HINTS_MAX) {
+			tui->hints[tui->hint_count].key = row;
+			tui->hints[tui->hint_count].spot =
+				(struct tui_spot){ .y = pen->y, .x = pen->x };
+		}
 		pen_text(pen, STYLE_STRONG, label);
 		pen_print(pen, STYLE_DIM, " %s", row->hint);
+		if (tui->hint_count < TUI_HINTS_MAX)
+			tui->hints[tui->hint_count++].spot.end = pen->x;
 	}
 }
 
 /* The way out comes first: a narrow screen has no room for all. */
-static void draw_hints(const struct tui *tui, int y, int columns)
+static void draw_hints(struct tui *tui, int y, int columns)
 {
 	static const enum key_section order[] = { KEYS_LEAVE, KEYS_REPLAY, KEYS_ROWS, KEYS_LOOK,
 						  KEYS_MOVE };
@@ -139,15 +146,16 @@ static void draw_page(struct tui *tui, int columns)
 void tui_draw(struct tui *tui)
 {
 	int lines, columns, cursor = 0;
-	bool is_prompt = tui->mode & (MODE_FILTER | MODE_JUMP);
+	bool is_prompt = tui->mode & (MODE_FILTER | MODE_JUMP | MODE_SEARCH | MODE_INTERVAL);
 	struct pen pen;
 
 	paint_size(&lines, &columns);
+	tui->hint_count = 0;
 	paint_begin();
 	header_draw(tui, columns);
 	if (tui->mode & (MODE_HELP | MODE_INSPECTOR))
 		draw_page(tui, columns);
-	else if (tui->mode == MODE_COLUMNS)
+	else if (tui->mode & (MODE_COLUMNS | MODE_SORT))
 		chooser_draw(tui, columns);
 	else
 		table_draw(tui, columns);

@@ -111,7 +111,7 @@ static void put_word(struct pen *pen, enum style style, const char *word)
 static void put_interval(struct tui *tui, struct pen *pen)
 {
 	uint64_t ns = tui->model->window.ended_ns - tui->model->window.begun_ns;
-	double asked = (double)tui->options->interval_ns, real = (double)ns;
+	double asked = (double)tui->interval_ns, real = (double)ns;
 	char text[FIT_NUMBER_MAX], each[UNITS_TEXT_MAX];
 
 	fit_duration(text, ns);

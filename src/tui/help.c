@@ -26,11 +26,12 @@ static void print_filters(FILE *out)
 		{ "a|b", "either" },
 		{ "user:root", "whose it is; cgroup:/path, pid:812 the same way" },
 		{ "state:lock", "those that were in this state in the window, or are" },
+		{ "state:lock>50", "those that were in it for more than 50 % of the window" },
 	};
 
 	fprintf(out, "# Filters: terms with spaces between\n");
 	for (size_t i = 0; i < array_length(rows); i++)
-		fprintf(out, "  %-10s  %s\n", rows[i][0], rows[i][1]);
+		fprintf(out, "  %-13s  %s\n", rows[i][0], rows[i][1]);
 	fputc('\n', out);
 }
 

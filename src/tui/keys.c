@@ -37,7 +37,7 @@ ACTION(move_by)
 
 	if (tui->mode == MODE_TABLE)
 		table_move(tui, by);
-	else if (tui->mode == MODE_COLUMNS)
+	else if (tui->mode & (MODE_COLUMNS | MODE_SORT))
 		tui->chosen = by < 0 ? (tui->chosen > (size_t)-by ? tui->chosen - (size_t)-by : 0)
 			      : tui->chosen + (size_t)by < COLUMN_COUNT ? tui->chosen + (size_t)by
 									: COLUMN_COUNT - 1;
@@ -67,6 +67,7 @@ static struct error *group_by(struct tui *tui, enum state_grouping grouping)
 	tui->view.grouping = grouping;
 	tui->has_selected = tui->follows = false;
 	tui->top = tui->selected_at = 0;
+	tui->view.folded_count = 0;
 	history_clear(&tui->history);
 	return tui_list(tui);
 }
@@ -120,6 +121,93 @@ ACTION(open_prompt)
 ACTION(move_sort)
 {
 	return table_sort_move(tui, argument);
+}
+
+/* The states and keys that a letter of the keyboard sorts by. */
+static const struct letter_sort {
+	char letter;
+	struct state_sort sort;
+	const char *prose;
+} letter_sorts[] = {
+	{ 'A', { .key = STATE_SORT_ACTIVE }, "ACTIVE" },
+	{ 'X', { .key = STATE_SORT_STATE, .state = STATE_EXEC }, "EXEC" },
+	{ 'R', { .key = STATE_SORT_STATE, .state = STATE_RUNNABLE }, "RUNQ" },
+	{ 'L', { .key = STATE_SORT_STATE, .state = STATE_LOCK }, "LOCK" },
+	{ 'D', { .key = STATE_SORT_STATE, .state = STATE_SLEEP_DISK }, "DISK" },
+	{ 'N', { .key = STATE_SORT_STATE, .state = STATE_SLEEP_NETWORK }, "NET" },
+	{ 'W', { .key = STATE_SORT_PROGRESS }, "NOW FOR, the longest wait" },
+	{ 'S', { .key = STATE_SORT_SWITCHES }, "SW/s" },
+};
+
+ACTION(sort_by_letter)
+{
+	for (size_t i = 0; i < array_length(letter_sorts); i++)
+		if (letter_sorts[i].letter == argument) {
+			tui_say(tui, false, "Sorted by %s.", letter_sorts[i].prose);
+			tui->view.sort = letter_sorts[i].sort;
+		}
+	return tui_list(tui);
+}
+
+ACTION(open_sorts)
+{
+	(void)argument;
+	tui->mode = MODE_SORT;
+	return NULL;
+}
+
+ACTION(sort_by_chosen)
+{
+	struct state_sort sorts[COLUMN_SORTS_MAX];
+	const size_t count = column_sorts((enum tui_column)tui->chosen, sorts);
+
+	(void)argument;
+	if (!count) {
+		tui_say(tui, false, "Rows cannot be sorted by this column.");
+		return NULL;
+	}
+	tui->mode = MODE_TABLE;
+	tui->view.sort = sorts[0];
+	return tui_list(tui);
+}
+
+ACTION(search_next)
+{
+	(void)argument;
+	if (!tui->search.length)
+		prompt_open(tui, MODE_SEARCH);
+	else if (!table_search(tui, tui->search.bytes, true))
+		tui_say(tui, true, "No row has that in its name.");
+	return NULL;
+}
+
+/* Hide the threads below the selected group, or that of the selected thread; or show them again. */
+ACTION(fold)
+{
+	const struct state_line *line = table_selected(tui);
+	struct state_view *view = &tui->view;
+
+	(void)argument;
+	if (!view->is_tree || !line) {
+		tui_say(tui, false,
+			view->is_tree ? "Select a row first."
+				      : "Only trees (t) have groups to fold.");
+		return NULL;
+	}
+	while (line->depth && line > tui->model->list.lines.items)
+		line--;
+	for (size_t i = 0; i < view->folded_count; i++)
+		if (view->folded[i] == line->id) {
+			view->folded[i] = view->folded[--view->folded_count];
+			return tui_list(tui);
+		}
+	if (view->folded_count == STATE_FOLDED_MAX) {
+		tui_say(tui, false, "No more than %d groups can be folded.", STATE_FOLDED_MAX);
+		return NULL;
+	}
+	view->folded[view->folded_count++] = line->id;
+	table_move(tui, (long)(line - tui->model->list.lines.items) - (long)tui->selected_at);
+	return tui_list(tui);
 }
 
 ACTION(reverse)
@@ -237,15 +325,34 @@ ACTION(escape)
 
 /* --- the mouse --- */
 
+/* The legend sorts by a state; a hint in the last line is the key that it names. */
+static struct error *click_spot(struct tui *tui, int y, int x, bool *ret_hit)
+{
+	*ret_hit = true;
+	for (size_t i = 0; i < BAR_STATES && tui->mode == MODE_TABLE; i++)
+		if (tui_hits(&tui->legend[i], y, x))
+			return table_sort_by(tui, (struct state_sort){ .key = STATE_SORT_STATE,
+								       .state = bar_states[i] });
+	for (size_t i = 0; i < tui->hint_count; i++)
+		if (tui_hits(&tui->hints[i].spot, y, x))
+			return tui->hints[i].key->act(tui, tui->hints[i].key->argument);
+	*ret_hit = false;
+	return NULL;
+}
+
 ACTION(click)
 {
 	MEVENT event;
 	struct error *err = NULL;
-	bool again = false;
+	bool again = false, hit = false;
 
 	(void)argument;
 	if (getmouse(&event) != OK)
 		return NULL;
+	if (event.bstate & BUTTON1_PRESSED)
+		err = click_spot(tui, event.y, event.x, &hit);
+	if (hit)
+		return err;
 	if (event.bstate & (BUTTON4_PRESSED | BUTTON5_PRESSED)) {
 		int by = event.bstate & BUTTON4_PRESSED ? -3 : 3;
 
@@ -262,8 +369,9 @@ ACTION(click)
 
 /* --- the rows --- */
 
-#define PAGES (MODE_HELP | MODE_INSPECTOR)
-#define LISTS (MODE_TABLE | PAGES | MODE_COLUMNS)
+#define PAGES   (MODE_HELP | MODE_INSPECTOR)
+#define LISTS   (MODE_TABLE | PAGES | MODE_COLUMNS | MODE_SORT)
+#define PROMPTS (MODE_FILTER | MODE_JUMP | MODE_SEARCH | MODE_INTERVAL)
 
 #define KEY_ROW(offered, in, where, as, short_prose, text, action, value, ...)                \
 	{                                                                                     \
@@ -281,7 +389,10 @@ ACTION(click)
 const struct key_row key_rows[] = {
 	/* KEY(modes, section, label, hint, prose, action, argument, codes...) */
 	KEY(MODE_TABLE, KEYS_ROWS, "/", "filter", "filter: all terms must be met; Esc clears it",
-	    open_prompt, MODE_FILTER, '/'),
+	    open_prompt, MODE_FILTER, '/', KEY_F(4)),
+	KEY(MODE_TABLE, KEYS_ROWS, "F3", NULL, "search for a name: select its row; n: the next one",
+	    open_prompt, MODE_SEARCH, KEY_F(3)),
+	ALSO(MODE_TABLE, search_next, 0, 'n'),
 	KEY(MODE_TABLE, KEYS_ROWS, "Tab", "rows", "threads, processes, cgroups, pools; also 1 to 4",
 	    group_next, 1, '\t'),
 	ALSO(MODE_TABLE, group_next, -1, KEY_BTAB),
@@ -291,6 +402,8 @@ const struct key_row key_rows[] = {
 	ALSO(MODE_TABLE, group_as, STATE_BY_POOL, '4'),
 	KEY(MODE_TABLE, KEYS_ROWS, "t", "tree", "tree: threads below their process or group",
 	    toggle_tree, 0, 't', KEY_F(5)),
+	KEY(MODE_TABLE, KEYS_ROWS, "- +", NULL, "in a tree: hide or show the threads of a group",
+	    fold, 0, '-', '+'),
 	KEY(MODE_TABLE, KEYS_ROWS, "K", NULL, "show or hide kernel threads", toggle_kernel, 0, 'K'),
 	KEY(MODE_TABLE, KEYS_ROWS, "E", NULL, "what ended in the window: with or without",
 	    toggle_ended, 0, 'E'),
@@ -298,6 +411,23 @@ const struct key_row key_rows[] = {
 	KEY(MODE_TABLE, KEYS_LOOK, "<>", "sort",
 	    "sort by the next column or state; a click on a heading too", move_sort, -1, '<'),
 	ALSO(MODE_TABLE, move_sort, 1, '>'),
+	KEY(MODE_TABLE, KEYS_LOOK, "A X R L D", NULL,
+	    "sort by ACTIVE, EXEC, RUNQ, LOCK, DISK; so does a click on one", sort_by_letter, 'A',
+	    'A'),
+	KEY(MODE_TABLE, KEYS_LOOK, "N W S", NULL, "sort by NET, by the longest wait, by SW/s",
+	    sort_by_letter, 'N', 'N'),
+	ALSO(MODE_TABLE, sort_by_letter, 'X', 'X'),
+	ALSO(MODE_TABLE, sort_by_letter, 'R', 'R'),
+	ALSO(MODE_TABLE, sort_by_letter, 'L', 'L'),
+	ALSO(MODE_TABLE, sort_by_letter, 'D', 'D'),
+	ALSO(MODE_TABLE, sort_by_letter, 'W', 'W'),
+	ALSO(MODE_TABLE, sort_by_letter, 'S', 'S'),
+	KEY(MODE_TABLE, KEYS_LOOK, "F6", NULL, "choose the column to sort by", open_sorts, 0,
+	    KEY_F(6)),
+	KEY(MODE_SORT, KEYS_LOOK, NULL, "sort by it", NULL, sort_by_chosen, 0, '\r', '\n',
+	    KEY_ENTER, ' '),
+	LIVE(MODE_TABLE, KEYS_LOOK, "i", NULL, "change the interval", open_prompt, MODE_INTERVAL,
+	     'i'),
 	KEY(MODE_TABLE, KEYS_LOOK, "r", NULL, "reverse the order", reverse, 0, 'r'),
 	KEY(MODE_TABLE, KEYS_LOOK, "b", "bars", "states as bars, or in %", toggle_numbers, 0, 'b'),
 	KEY(MODE_TABLE, KEYS_LOOK, "C", "columns", "choose columns", open_columns, 0, 'C'),
@@ -331,7 +461,8 @@ const struct key_row key_rows[] = {
 	LIVE(MODE_TABLE | MODE_INSPECTOR, KEYS_LEAVE, "P", "profile",
 	     "leave, and profile the selected thread", profile, 0, 'P'),
 	KEY(MODE_TABLE, KEYS_LEAVE, "h ?", "help", "this page", open_help, 0, 'h', '?', KEY_F(1)),
-	KEY(PAGES | MODE_COLUMNS, KEYS_LEAVE, NULL, "back", NULL, back, 0, 'q', ESCAPE, KEY_F(10)),
+	KEY(PAGES | MODE_COLUMNS | MODE_SORT, KEYS_LEAVE, NULL, "back", NULL, back, 0, 'q', ESCAPE,
+	    KEY_F(10)),
 	ALSO(MODE_HELP, back, 0, 'h', '?', KEY_F(1)),
 	ALSO(MODE_COLUMNS, back, 0, 'C'),
 	KEY(MODE_TABLE, KEYS_LEAVE, "q", "quit", "quit; also F10 and ^C", quit, 0, 'q', KEY_F(10)),
@@ -353,7 +484,7 @@ static bool is_for(const struct tui *tui, const struct key_row *row, int key)
 
 static struct error *press(struct tui *tui, int key, struct text character)
 {
-	if (tui->mode & (MODE_FILTER | MODE_JUMP))
+	if (tui->mode & PROMPTS)
 		return prompt_key(tui, key, character);
 	for (size_t i = 0; i < key_row_count; i++)
 		if (is_for(tui, &key_rows[i], key)) {
@@ -361,6 +492,8 @@ static struct error *press(struct tui *tui, int key, struct text character)
 			tui->message_until = 0;
 			return key_rows[i].act(tui, key_rows[i].argument);
 		}
+	if (character.length == 1 && character.bytes[0] > ' ')
+		tui_say(tui, false, "%c is no key here; h shows all keys.", character.bytes[0]);
 	return NULL;
 }
 

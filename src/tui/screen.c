@@ -163,6 +163,7 @@ struct error *screen_run(const struct screen_options *options, const struct scre
 		.feed = feed,
 		.mode = MODE_TABLE,
 		.view = options->view,
+		.interval_ns = options->interval_ns,
 	};
 	struct error *err;
 

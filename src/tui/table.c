@@ -232,9 +232,28 @@ static size_t all_sorts(const struct tui *tui, struct state_sort *ret)
 	return count;
 }
 
+bool table_search(struct tui *tui, const char *text, bool after)
+{
+	const size_t count = tui->model->list.lines.count;
+	const size_t from = tui->has_selected ? tui->selected_at + after : tui->top;
+
+	for (size_t i = 0; i < count; i++) {
+		const size_t at = (from + i) % count;
+		const struct state_line *line = &tui->model->list.lines.items[at];
+
+		if (!strcasestr(line->label->bytes, text) &&
+		    !strcasestr(line->thread->process->bytes, text))
+			continue;
+		select_at(tui, at);
+		bring_into_sight(tui);
+		return true;
+	}
+	return false;
+}
+
 struct error *table_sort_move(struct tui *tui, int by)
 {
-	struct state_sort sorts[COLUMN_COUNT + STATE_MAIN_COUNT];
+	struct state_sort sorts[COLUMN_COUNT + COLUMN_SORTS_MAX];
 	size_t count = all_sorts(tui, sorts), at = 0;
 
 	while (at < count && !sort_is(sorts[at], tui->view.sort))

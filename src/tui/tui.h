@@ -31,12 +31,18 @@ enum tui_mode {
 	MODE_COLUMNS = 8,
 	MODE_FILTER = 16,
 	MODE_JUMP = 32,
+	MODE_SEARCH = 64,
+	MODE_INTERVAL = 128,
+	MODE_SORT = 256,
 };
 
 /* Columns of a line that a click can hit: [x, end). */
 struct tui_spot {
 	int y, x, end;
 };
+
+#define TUI_HINTS_MAX 32
+struct key_row;
 
 struct tui {
 	const struct screen_options *options;
@@ -64,6 +70,7 @@ struct tui {
 	size_t top;         /* the first line that is shown */
 	bool follows;       /* the selected row stays in sight */
 	bool is_paused;
+	uint64_t interval_ns;
 
 	/* Pages and prompts. */
 	struct page page;
@@ -72,9 +79,15 @@ struct tui {
 	bool inspected_is_gone;
 	size_t chosen;         /* in the list of columns */
 	struct line_edit edit; /* the filter, also when it is not being typed */
-	struct line_edit jump;
+	struct line_edit jump, search, interval;
 
-	struct tui_spot legend[BAR_STATES]; /* of `bar_states`, as last drawn */
+	/* What clicks hit, as last drawn. */
+	struct tui_spot legend[BAR_STATES];
+	struct {
+		struct tui_spot spot;
+		const struct key_row *key;
+	} hints[TUI_HINTS_MAX];
+	size_t hint_count;
 
 	char message[160]; /* until message_until */
 	bool message_is_error;
@@ -98,6 +111,11 @@ struct error *tui_list(struct tui *tui) MUST_CHECK;
 
 /* Draw all. */
 void tui_draw(struct tui *tui);
+
+static inline bool tui_hits(const struct tui_spot *spot, int y, int x)
+{
+	return spot->end && spot->y == y && x >= spot->x && x < spot->end;
+}
 
 /* Lines of the screen that the head takes, and that are between it and the last one. */
 int tui_head_lines(void);
@@ -123,6 +141,9 @@ bool table_is_process(const struct tui *tui, const struct state_line *line);
 /* A click there; true when the same row was selected before. */
 struct error *table_click(struct tui *tui, int y, int x, bool *ret_again) MUST_CHECK;
 struct error *table_sort_by(struct tui *tui, struct state_sort sort) MUST_CHECK;
+/* Select the next row with this text in its name, from the selected one on, or after it. False:
+ * there is none. */
+bool table_search(struct tui *tui, const char *text, bool after);
 /* Sort by the next column that can, or the one before. */
 struct error *table_sort_move(struct tui *tui, int by) MUST_CHECK;
 

@@ -23,6 +23,7 @@ struct reader_requests {
 	bool is_paused, is_over;
 	bool jumps;
 	char jump[sizeof(((struct line_edit *)0)->bytes)];
+	uint64_t interval_ns;
 	int steps;            /* after that */
 	bool inspects, looks; /* inspect `inspected`; it has not been inspected yet */
 	struct screen_subject inspected;
@@ -31,7 +32,6 @@ struct reader_requests {
 struct window_reader {
 	/* Constant. */
 	const struct screen_feed *feed;
-	uint64_t interval_ns;
 	/* Each thread wakes the other by one of these. Not condition variables: signalling one may
 	 * block until a thread that was woken before has run. */
 	int update_event, request_event;
@@ -358,7 +358,7 @@ static struct error *run_due(struct window_reader *reader)
 		return err;
 	if (!reader->doing.is_paused)
 		err = make_due_window(reader);
-	reader->next_at = grid_next(reader->next_at, reader->interval_ns, reader->ended_at,
+	reader->next_at = grid_next(reader->next_at, reader->doing.interval_ns, reader->ended_at,
 				    clock_ns(CLOCK_MONOTONIC));
 	return err;
 }
@@ -393,7 +393,8 @@ static void wait_for_work(struct window_reader *reader)
 
 	lower_event(reader->request_event);
 	pthread_mutex_lock(&reader->lock);
-	has_requests = requests->is_over || requests->jumps || requests->steps || requests->looks;
+	has_requests = requests->is_over || requests->jumps || requests->steps || requests->looks ||
+		       requests->interval_ns != reader->doing.interval_ns;
 	pthread_mutex_unlock(&reader->lock);
 	if (!has_requests)
 		wait_for_event(reader->request_event, next_due(reader));
@@ -403,10 +404,13 @@ static void wait_for_work(struct window_reader *reader)
 static void take_requests(struct window_reader *reader)
 {
 	struct reader_requests *requests = &reader->requests, *doing = &reader->doing;
+	const uint64_t interval_ns = doing->interval_ns;
 
 	pthread_mutex_lock(&reader->lock);
 	*doing = *requests;
 	copy_view(doing, &requests->view);
+	if (doing->interval_ns != interval_ns)
+		reader->next_at = reader->ended_at + doing->interval_ns;
 	requests->jumps = requests->looks = false;
 	if (!doing->jumps) {
 		doing->steps = (requests->steps > 0) - (requests->steps < 0);
@@ -472,7 +476,7 @@ struct error *window_reader_open(const struct screen_feed *feed, const struct st
 	if (!reader)
 		return &error_no_memory;
 	reader->feed = feed;
-	reader->interval_ns = interval_ns;
+	reader->requests.interval_ns = reader->doing.interval_ns = interval_ns;
 	reader->ended_at = now;
 	/* The windows of a recording exist already. */
 	reader->next_at = feed->step ? now : now + interval_ns;
@@ -582,6 +586,12 @@ void window_reader_pause(struct window_reader *reader, bool is_paused)
 	end_request(reader);
 	if (waits)
 		notify_screen(reader);
+}
+
+void window_reader_set_interval(struct window_reader *reader, uint64_t interval_ns)
+{
+	begin_request(reader)->interval_ns = interval_ns;
+	end_request(reader);
 }
 
 void window_reader_step(struct window_reader *reader, int by)

@@ -72,6 +72,8 @@ void window_reader_show(struct window_reader *reader, const struct state_view *v
 void window_reader_pause(struct window_reader *reader, bool is_paused);
 
 /* Replay only. Several steps are made one by one. */
+/* The next window ends so long after the last one. */
+void window_reader_set_interval(struct window_reader *reader, uint64_t interval_ns);
 void window_reader_step(struct window_reader *reader, int by);
 void window_reader_jump(struct window_reader *reader, const char *to);
 
