@@ -79,7 +79,9 @@ static void get_preemptor_cell(const void *context, const void *row_,
 		table_owned(ret, thread_visible(row->waiter));
 		return;
 	case RUNNER:
-		if (runner->name->length)
+		if (runner->name->length && !runner->tid)
+			table_text(ret, name_text(runner->name));
+		else if (runner->name->length)
 			table_printf(ret, "%.160s (%" PRIu32 ")", runner->name->bytes, runner->tid);
 		else
 			table_text(ret, TEXT("[not known]"));

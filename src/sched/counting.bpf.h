@@ -187,9 +187,9 @@ static __noinline int note_longest(struct profile_record *t, __u32 number, __u64
 
 /* --- preemptors ---
  *
- * The last runs on each CPU, and the part of a wait that each of them took. */
+ * The last runs on each CPU, without gaps, and the part of a wait that each of them took. */
 
-#define RUNS 64
+#define RUNS 512
 
 struct counted_run {
 	__u64 from, to;
@@ -197,6 +197,8 @@ struct counted_run {
 };
 
 struct runs {
+	__u64 since; /* of the run in progress; 0: of before the first switch that was seen */
+	__u32 running;
 	__u32 next;
 	struct counted_run runs[RUNS];
 };
@@ -208,16 +210,38 @@ struct {
 	__type(value, struct runs);
 } runs_here SEC(".maps");
 
-static __always_inline void note_run(__u32 number, __u64 from, __u64 to)
+/* The run of a thread with a record ends, which may be forgotten after this. */
+static __always_inline void note_run(__u32 number, __u64 now)
 {
 	__u32 zero = 0, place;
 	struct runs *runs = bpf_map_lookup_elem(&runs_here, &zero);
 
-	if (!runs)
+	if (!runs || runs->since == now)
 		return;
 	place = runs->next++ & (RUNS - 1);
-	asm volatile("%0 &= 63" : "+r"(place));
-	runs->runs[place] = (struct counted_run){ from, to, number };
+	asm volatile("%0 &= 511" : "+r"(place));
+	runs->runs[place] = (struct counted_run){ runs->since, now, number };
+	runs->since = now;
+}
+
+static __always_inline __u32 runner_without_record(struct task_struct *task)
+{
+	if (!task->pid)
+		return RUNNER_IDLE;
+	return config.own_tgid && tgid_of(task) == config.own_tgid ? RUNNER_SELF : 0;
+}
+
+/* Whatever ran until `now` and had no record, and what runs from then on. */
+static __always_inline void note_switch(struct task_struct *prev, struct task_struct *next,
+					__u64 now)
+{
+	__u32 zero = 0, number = next->pid ? cached_number(next) : 0;
+	struct runs *runs = bpf_map_lookup_elem(&runs_here, &zero);
+
+	note_run(runner_without_record(prev), now);
+	if (runs)
+		runs->running =
+			number && number != NUMBER_IGNORED ? number : runner_without_record(next);
 }
 
 struct run_search {
@@ -244,6 +268,16 @@ static __always_inline void count_runner(__u32 waiter, __u32 runner, __u64 ns)
 		add_runner(waiter, 0, ns);
 }
 
+/* Runs of another CPU change meanwhile: never more than the wait. */
+static __always_inline void count_known(struct run_search *s, __u32 runner, __u64 ns)
+{
+	if (ns > s->unknown)
+		ns = s->unknown;
+	if (ns)
+		count_runner(s->waiter, runner, ns);
+	s->unknown -= ns;
+}
+
 static long count_run(__u32 i, struct run_search *s)
 {
 	struct counted_run *run;
@@ -253,24 +287,36 @@ static long count_run(__u32 i, struct run_search *s)
 	if (!s->runs)
 		return 1;
 	place = s->runs->next - 1 - i;
-	asm volatile("%0 &= 63" : "+r"(place));
+	asm volatile("%0 &= 511" : "+r"(place));
 	run = &s->runs->runs[place];
 	if (run->to <= s->from)
 		return 1;
 	from = run->from > s->from ? run->from : s->from;
-	count_runner(s->waiter, run->number, run->to - from);
-	s->unknown -= run->to - from < s->unknown ? run->to - from : s->unknown;
-	return 0;
+	count_known(s, run->number, run->to - from);
+	return s->unknown == 0;
 }
 
-static __noinline int count_runners(__u32 waiter, __u64 from, __u64 now)
+/* What ran on another CPU, that had not switched since. */
+static __always_inline void count_running(struct run_search *s, __u64 now)
+{
+	__u64 since = s->runs->since, from = since > s->from ? since : s->from;
+
+	if (since && from < now)
+		count_known(s, s->runs->running, now - from);
+}
+
+/* The thread waited in the queue of `cpu`; another may have taken it from there at last. */
+static __noinline int count_runners(__u32 waiter, __u64 from, __u64 now, __u32 cpu)
 {
 	__u32 zero = 0;
 	struct run_search s = { .from = from, .unknown = now - from, .waiter = waiter };
 
-	s.runs = bpf_map_lookup_elem(&runs_here, &zero);
-	bpf_loop(RUNS, count_run, &s, 0);
-	/* The thread waited for another CPU, or for one that was idle when it was woken. */
+	s.runs = bpf_map_lookup_percpu_elem(&runs_here, &zero, cpu);
+	if (s.runs && cpu != bpf_get_smp_processor_id())
+		count_running(&s, now);
+	if (s.unknown)
+		bpf_loop(RUNS, count_run, &s, 0);
+	/* More runs than are kept. */
 	if (s.unknown)
 		count_runner(waiter, 0, s.unknown);
 	return 0;

@@ -220,7 +220,8 @@ __noinline int end_interval(struct profile_record *t, __u32 number, __u64 now,
 	    wants_wait(t->task.state, t->waits))
 		note_longest(t, number, blocked_ns, runnable_ns);
 	if (config.wants_runners && runnable_ns)
-		count_runners(number, now - runnable_ns, now);
+		count_runners(number, now - runnable_ns, now,
+			      t->queued ? t->queued - 1 : t->task.cpu);
 	keep_interval(t, number, blocked_ns, runnable_ns, counts);
 	return 0;
 }
@@ -315,8 +316,6 @@ static __always_inline void leave_cpu(void *ctx, struct task_struct *prev, bool 
 	t = number ? record_at(number) : 0;
 	if (!t)
 		return;
-	if (config.wants_runners && t->task.state == CLASS_ON_CPU)
-		note_run(number, t->task.since, now);
 	begin_write(&t->task);
 	if (t->task.state != CLASS_ON_CPU) {
 		__u64 from = entered_unseen(prev, &t->task, now);
@@ -325,6 +324,9 @@ static __always_inline void leave_cpu(void *ctx, struct task_struct *prev, bool 
 		end_interval(t, number, from, counts);
 		t->task.since = from;
 	}
+	/* After its wait, of which it must not seem to be the cause. */
+	if (config.wants_runners)
+		note_run(number, now);
 	t->task.ns[CLASS_ON_CPU] += now - t->task.since;
 	t->counts[CLASS_ON_CPU]++;
 	if (is_voluntary(prev, t, is_preempted, state))
@@ -340,6 +342,7 @@ static __always_inline void leave_cpu(void *ctx, struct task_struct *prev, bool 
 	t->user_stack = STACK_NONE;
 	t->kernel_stack = STACK_NONE;
 	t->waker = 0;
+	t->queued = 0;
 	if (config.wants_wakers)
 		t->waker_user_stack = t->waker_kernel_stack = STACK_NONE;
 	if (state & TASK_DEAD) {

@@ -35,6 +35,8 @@ int on_switch(__u64 *ctx)
 		counts->switches++;
 		leave_cpu(ctx, prev, is_preempted, task_state, now, counts);
 	}
+	if (config.wants_runners)
+		note_switch(prev, next, now);
 	if (next->pid)
 		enter_cpu(next, now, counts);
 	return 0;
@@ -82,8 +84,11 @@ int on_wakeup(__u64 *ctx)
 {
 	struct profile_record *t = find_record((void *)ctx[0]);
 
-	if (t && !t->task.woken)
-		t->task.woken = bpf_ktime_get_ns();
+	if (!t || t->task.woken)
+		return 0;
+	t->task.woken = bpf_ktime_get_ns();
+	if (config.wants_runners)
+		t->queued = ((struct task_struct *)ctx[0])->thread_info.cpu + 1;
 	return 0;
 }
 

@@ -111,7 +111,9 @@ struct profile_record {
 	__u32 is_listed;    /* in `lacking`, or taken from there */
 	__u64 voluntary, involuntary;
 	__u64 counts[PROFILE_TIMES];
-	__u64 fill[2];
+	__u32 queued; /* one more than the CPU that it waits for since it was woken; 0: as it left
+		       */
+	__u32 fill[3];
 };
 _Static_assert(sizeof(struct profile_record) % 128 == 0, "CPUs fetch lines in pairs");
 _Static_assert((int)CLASS_COUNT <= (int)PROFILE_TIMES && (int)PROFILE_TIMES <= (int)RECORD_TIMES,
@@ -211,8 +213,10 @@ struct slot_value {
 };
 
 struct runner_key {
-	__u32 waiter, runner; /* records; runner 0: not known any more */
+	__u32 waiter, runner; /* records; runner 0: not known any more; or one of these */
 };
+#define RUNNER_IDLE         0xffffffffu /* the idle task: the CPU slept, and had to wake up */
+#define RUNNER_SELF         0xfffffffeu /* ctprof itself, which has no record */
 
 #define PROFILE_LONGEST_MAX 64
 

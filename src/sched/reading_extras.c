@@ -179,6 +179,14 @@ static struct error *add_slot(void *context, const void *key_bytes, const void *
 	return NULL;
 }
 
+/* What ran and has no record. */
+static struct text runner_name(uint32_t runner)
+{
+	return runner == RUNNER_IDLE   ? TEXT("[idle CPU]")
+	       : runner == RUNNER_SELF ? TEXT("[ctprof]")
+				       : TEXT("");
+}
+
 static struct error *add_runner(void *context, const void *key_bytes, const void *value_bytes)
 {
 	struct profile_reading *r = context;
@@ -200,7 +208,8 @@ static struct error *add_runner(void *context, const void *key_bytes, const void
 	preemptor.thread = r->threads[key->waiter];
 	preemptor.name =
 		runner ? reading_name(r->profile, runner->task.name, sizeof(runner->task.name))
-		       : profile_name(r->profile, "", 0);
+		       : profile_name(r->profile, runner_name(key->runner).bytes,
+				      runner_name(key->runner).length);
 	if (!preemptor.name)
 		return &error_no_memory;
 	if (runner) {

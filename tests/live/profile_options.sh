@@ -205,6 +205,8 @@ who_ran_instead_is_named() {
 		apart("\(.name)"; [$all[].ns] | sum; .ns.runnable; 0.02; 0),
 		([$all[] | select(.name // "" | startswith("hog-")).ns] | sum) as $hogs |
 		if $hogs == 0 then "\(.name): hogs ran for \($hogs) of \(.ns.runnable)" else empty end,
+		([$all[] | select((.name // "") == "").ns] | sum) as $unknown |
+		if $unknown > .ns.runnable / 20 then "\(.name): not known \($unknown) of \(.ns.runnable)" else empty end,
 		($all[] | select(.tid == $t.tid) | "\($t.name) waited for itself")'
 }
 

@@ -59,6 +59,15 @@ disks_are_io_wait() {
 	truths_hold seen:
 }
 
+# Each is what ran while the other waited.
+hogs_preempt_each_other() {
+	ctprof offcpu -q --preempted-by --state runnable -- lives 500000 hog rival > "$scratch/text"
+	sed '1,/^## Who ran instead of whom/d' "$scratch/text" > "$scratch/pairs"
+	grep -qE '^ hog \([0-9]+\) +rival \([0-9]+\)' "$scratch/pairs" ||
+		{ cat "$scratch/text"; return 1; }
+	! head -n 4 "$scratch/pairs" | grep -F '[not known]'
+}
+
 run_case "every wait of known length has its class, and its length" all_waits_are_right
 run_case "--state stopped threads" state_selects stopped stop
 run_case "--state traced threads" state_selects traced trace
@@ -66,4 +75,5 @@ run_case "--state uninterruptible sleeps" state_selects uninterruptible vfork
 run_case "--state sleeping threads" state_selects interruptible futex killed pipe sent sleep
 run_case "letters and masks select states" masks_select
 run_case "two hogs on one CPU are runnable while the other runs" hogs_wait_for_each_other
+run_case "two hogs on one CPU are preempted by each other" hogs_preempt_each_other
 run_case "a disk that is waited for is I/O wait" disks_are_io_wait
