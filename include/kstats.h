@@ -27,6 +27,11 @@
  * values of both. For a metric of its own, a child deletes this one and makes a new one. After
  * execve(2) the metric is gone.
  *
+ * If the environment has KSTATS_SAVE=DIR when the program exits (by exit(3) or from main), all of
+ *its metrics are written to DIR/PROGRAM-PID.kstats.json, which `ctprof kstats show` reads. This
+ *also applies to metrics that were deleted; of processes that forked, the one that made a metric
+ *writes it.
+ *
  * Link with `pkg-config --libs libkstats`.
  */
 #ifndef KSTATS_H
@@ -66,6 +71,54 @@ KSTATS_API void kstats_record(struct kstats *key, uint64_t value);
 
 /* Delete the metric and its values. No thread may use it any more. Takes NULL. */
 KSTATS_API void kstats_delete(struct kstats *key);
+
+/*
+ * What the metric's values are in, and what tells it from others of its name: both are shown by
+ * ctprof and in its exports. `unit` is 1 to 15 letters, digits, "_", "%" or "/" ("bytes"), or NULL;
+ * that of a metric of times is fixed. `labels` is a list "name=value,name=value" of at most 255
+ * bytes of printable ASCII without quotes and backslashes, or NULL. Returns 0, or -1 with errno
+ * EINVAL. For the time right after kstats_new(). Takes NULL.
+ */
+KSTATS_API int kstats_describe(struct kstats *key, const char *unit, const char *labels);
+
+/* Resume and stop recording, as `ctprof kstats start` and `stop` do from outside. No value is
+ * counted after kstats_stop() returned, until a start. Take NULL. */
+KSTATS_API void kstats_start(struct kstats *key);
+KSTATS_API void kstats_stop(struct kstats *key);
+
+/* Discard all values: each value is counted or discarded as a whole. Returns 0, or -1 with errno:
+ * EAGAIN if another process keeps on resetting it, or an error of open(2) on /proc/self/fd. Takes
+ * NULL. */
+KSTATS_API int kstats_reset(struct kstats *key);
+
+/*
+ * A reading of all values since the last reset, for the program itself: for its own status page, or
+ * to export it. Recording goes on meanwhile. To be freed with kstats_snapshot_free(); all functions
+ * take NULL, which is an empty one.
+ */
+struct kstats_snapshot;
+
+/* NULL and errno: ENOMEM, or EAGAIN if the metric is being reset continuously. */
+KSTATS_API struct kstats_snapshot *kstats_snapshot_take(struct kstats *key);
+KSTATS_API void kstats_snapshot_free(struct kstats_snapshot *snapshot);
+
+/* Leave in `now` what was recorded since `before`, an earlier one of the same metric. Returns 0, or
+ * -1 with errno EINVAL if it is none: the metric was reset since, or is another. */
+KSTATS_API int kstats_snapshot_subtract(struct kstats_snapshot *now,
+					const struct kstats_snapshot *before);
+
+/* The number of values, and their mean (0 without values). */
+KSTATS_API uint64_t kstats_snapshot_count(const struct kstats_snapshot *snapshot);
+KSTATS_API double kstats_snapshot_mean(const struct kstats_snapshot *snapshot);
+
+/* The smallest value that at least `fraction` (0 to 1) of all values are not above: the true one is
+ * from `*ret_low` (may be NULL) to the returned one, which are the bounds of its slot. Both are 0
+ * without values. With fewer than 1 / (1 - fraction) values, it is the maximum by another name. */
+KSTATS_API uint64_t kstats_snapshot_quantile(const struct kstats_snapshot *snapshot,
+					     double fraction, uint64_t *ret_low);
+
+/* The same of a new snapshot: kstats_quantile(times, 0.99). 0 without values or memory. */
+KSTATS_API uint64_t kstats_quantile(struct kstats *key, double fraction);
 
 /* A running measurement of a time, by CLOCK_MONOTONIC. It owns nothing: it may be copied, passed to
  * another thread, and dropped. */

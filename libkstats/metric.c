@@ -34,12 +34,12 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct kstats *metrics;
 
-static void take_lock(void)
+void kstats_metrics_lock(void)
 {
 	pthread_mutex_lock(&lock);
 }
 
-static void release_lock(void)
+void kstats_metrics_unlock(void)
 {
 	pthread_mutex_unlock(&lock);
 }
@@ -47,7 +47,12 @@ static void release_lock(void)
 /* Another thread might hold the lock during a fork, and the child does not have that thread. */
 static __attribute__((constructor)) void hold_lock_during_forks(void)
 {
-	pthread_atfork(take_lock, release_lock, release_lock);
+	pthread_atfork(kstats_metrics_lock, kstats_metrics_unlock, kstats_metrics_unlock);
+}
+
+struct kstats *kstats_metrics_first(void)
+{
+	return metrics;
 }
 
 /* The link to the metric of this name, or to the end of the list. */
@@ -192,7 +197,7 @@ struct times {
 	uint32_t is_time, overhead_ns;
 };
 
-static struct kstats_now now(void)
+struct kstats_now kstats_clock(void)
 {
 	struct timespec epoch, monotonic;
 
@@ -214,7 +219,7 @@ static void write_header(const struct kstats *key, struct times times)
 	header->is_time = times.is_time;
 	header->overhead_ns = times.overhead_ns;
 	memcpy(header->name, key->name, sizeof(header->name));
-	kstats_recorded_begin(&header->recorded, 1, now());
+	kstats_recorded_begin(&header->recorded, 1, kstats_clock());
 	/* Last: readers ignore the file until it has its magic bytes. */
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	memcpy(header->magic, KSTATS_SHARED_MAGIC, sizeof(header->magic));
@@ -263,6 +268,7 @@ static struct kstats *create_metric(const char *name, unsigned frac_bits, struct
 	key->table_bytes = kstats_shared_table_bytes(frac_bits);
 	key->size = kstats_shared_size(frac_bits, key->cpus);
 	key->rseq_offset = kstats_rseq_offset();
+	key->maker = getpid();
 	if (map_metric(key) < 0) {
 		failed = errno;
 		free(key);
@@ -287,13 +293,13 @@ static struct kstats *add_metric(const char *name, unsigned frac_bits, struct ti
 		errno = EINVAL;
 		return NULL;
 	}
-	take_lock();
+	kstats_metrics_lock();
 	end = find_link(name);
 	if (*end)
 		errno = EEXIST;
 	else
 		*end = key = create_metric(name, frac_bits, times);
-	release_lock();
+	kstats_metrics_unlock();
 	return key;
 }
 
@@ -304,19 +310,45 @@ struct kstats *kstats_new(const char *name, unsigned frac_bits)
 
 void kstats_delete(struct kstats *key)
 {
-	struct stat status;
-
 	if (!key)
 		return;
-	take_lock();
+	kstats_save_deleted(key);
+	kstats_metrics_lock();
 	*find_link(key->name) = key->next;
-	release_lock();
+	kstats_metrics_unlock();
 	munmap(key->header, key->size);
-	/* A daemon may have closed all descriptors, and this number may be another file by now. */
-	if (fstat(key->fd, &status) == 0 && status.st_dev == key->device &&
-	    status.st_ino == key->inode)
+	if (kstats_region_of(key).fd >= 0)
 		close(key->fd);
 	free(key);
+}
+
+struct kstats_shared_region kstats_region_of(const struct kstats *key)
+{
+	struct stat status;
+	/* A daemon may have closed all descriptors, and this number may be another file by now. */
+	const bool has_file = fstat(key->fd, &status) == 0 && status.st_dev == key->device &&
+			      status.st_ino == key->inode;
+
+	return (struct kstats_shared_region){ has_file ? key->fd : -1, key->header, key->frac_bits,
+					      key->cpus };
+}
+
+int kstats_describe(struct kstats *key, const char *unit, const char *labels)
+{
+	struct kstats_shared_header *header;
+
+	if (!key)
+		return 0;
+	header = key->header;
+	if ((unit && (header->is_time || !kstats_shared_is_unit(unit, strlen(unit)))) ||
+	    (labels && !kstats_shared_are_labels(labels, strlen(labels)))) {
+		errno = EINVAL;
+		return -1;
+	}
+	/* Within both: they were checked. */
+	strncpy(header->unit, unit ? unit : "", sizeof(header->unit) - 1);
+	strncpy(header->labels, labels ? labels : "", sizeof(header->labels) - 1);
+	return 0;
 }
 
 /* --- times --- */

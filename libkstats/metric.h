@@ -13,6 +13,7 @@
 
 #include <kstats.h>
 
+#include "kstats/shared_counts.h"
 #include "kstats/shared_memory.h"
 
 struct kstats {
@@ -28,8 +29,26 @@ struct kstats {
 	int fd;      /* of the memfd, unless the program has closed it since */
 	dev_t device;
 	ino_t inode;
+	pid_t maker; /* the process that made it, and not one that it forked */
 	char name[KSTATS_SHARED_NAME_MAX + 1];
 } __attribute__((aligned(64)));
+
+/* The metrics of this process: one function at a time changes or walks the list. */
+void kstats_metrics_lock(void);
+void kstats_metrics_unlock(void);
+struct kstats *kstats_metrics_first(void);
+
+struct kstats_now kstats_clock(void);
+/* The memory of a metric, without its file if the program closed that. */
+struct kstats_shared_region kstats_region_of(const struct kstats *key);
+
+/* A metric that is deleted, if it is to be saved at exit. */
+void kstats_save_deleted(const struct kstats *key);
+
+/* The values of so many CPUs since the last reset, added up in `into`, which has all slots. -1 and
+ * errno: EAGAIN. */
+int kstats_read_cpus(const struct kstats *key, unsigned first, unsigned count,
+		     struct kstats_shared_slot *into);
 
 /* Did the C library register restartable sequences of each thread with the kernel? */
 bool kstats_has_rseq(void);

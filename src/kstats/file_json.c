@@ -363,6 +363,7 @@ static const struct json_field table_rows[] = {
 	JSON_FIELD(flag, "active", kstats_table, is_active),
 	JSON_FIELD(u64, "taken_ns", kstats_table, taken_ns),
 	JSON_FIELD(u64, "overhead_ns", kstats_table, overhead_ns),
+	JSON_FIELD(string, "labels", kstats_table, labels, .flags = FIELD_OMIT),
 	JSON_FIELD(string, "boot", kstats_table, boot, .flags = FIELD_OMIT),
 	JSON_FIELD(u64, "began_ns", kstats_table, began_ns, .flags = FIELD_OMIT),
 	JSON_FIELD(u64, "recorded_ns", kstats_table, recorded_ns, .flags = FIELD_OMIT),

@@ -24,11 +24,13 @@
 #include "histogram/bucket.h"
 #include "kstats/recorded_time.h"
 
-#define KSTATS_SHARED_PREFIX   "kstats:" /* of the memfd's name, before the metric's */
-#define KSTATS_SHARED_MAGIC    "kstats\r\n"
-#define KSTATS_SHARED_VERSION  1
-#define KSTATS_SHARED_NAME_MAX 63
-#define KSTATS_SHARED_CPUS_MAX 8192
+#define KSTATS_SHARED_PREFIX     "kstats:" /* of the memfd's name, before the metric's */
+#define KSTATS_SHARED_MAGIC      "kstats\r\n"
+#define KSTATS_SHARED_VERSION    1
+#define KSTATS_SHARED_NAME_MAX   63
+#define KSTATS_SHARED_CPUS_MAX   8192
+#define KSTATS_SHARED_UNIT_MAX   15
+#define KSTATS_SHARED_LABELS_MAX 255
 /* Tables begin at multiples of it. */
 #define KSTATS_SHARED_UNIT 4096
 
@@ -51,6 +53,9 @@ struct kstats_shared_header {
 	 * is then less than `resets`, or `began_ns` is 0. */
 	struct kstats_recorded_time recorded;
 	uint64_t timed_resets; /* `recorded` is that since so many resets */
+	/* Texts that end with NUL; empty: none. */
+	char unit[KSTATS_SHARED_UNIT_MAX + 1];
+	char labels[KSTATS_SHARED_LABELS_MAX + 1];
 };
 
 /*
@@ -110,6 +115,47 @@ static inline int kstats_shared_is_name(const char *name, size_t length)
 	}
 	return in_gap < sizeof(gap) - 1 &&
 	       (in_control < sizeof(control) - 1 || length != sizeof(control) - 1);
+}
+
+/* Letters, digits, "_", "%" and "/"; none at all is a unit too. */
+static inline int kstats_shared_is_unit(const char *unit, size_t length)
+{
+	if (length > KSTATS_SHARED_UNIT_MAX)
+		return 0;
+	for (size_t i = 0; i < length; i++) {
+		const char c = unit[i], lower = c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A') : c;
+
+		if ((lower < 'a' || lower > 'z') && (c < '0' || c > '9') && c != '_' && c != '%' &&
+		    c != '/')
+			return 0;
+	}
+	return 1;
+}
+
+/* "name=value,name=value": names are of letters, digits and "_", and begin with a letter or "_";
+ * values are printable ASCII without quotes, backslashes and commas. None at all are labels too. */
+static inline int kstats_shared_are_labels(const char *labels, size_t length)
+{
+	int in_name = 1, is_first = 1;
+
+	if (length > KSTATS_SHARED_LABELS_MAX)
+		return 0;
+	for (size_t i = 0; i < length; i++) {
+		const char c = labels[i], lower = c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A') : c;
+		const int is_word = (lower >= 'a' && lower <= 'z') || c == '_' ||
+				    (c >= '0' && c <= '9' && !is_first);
+
+		if (in_name && c == '=' && !is_first) {
+			in_name = 0;
+		} else if (in_name ? !is_word : c < ' ' || c > '~' || c == '"' || c == '\\') {
+			return 0;
+		} else {
+			is_first = 0;
+			if (!in_name && c == ',')
+				in_name = is_first = 1;
+		}
+	}
+	return !length || !in_name;
 }
 
 /* Count and sum as of one moment on x86-64 with AVX (Intel SDM 3A, 9.1.1; AMD APM 2, 7.3.2);

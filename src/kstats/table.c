@@ -51,6 +51,7 @@ void kstats_table_destroy(struct kstats_table *table)
 	free(table->name);
 	free(table->host);
 	free(table->boot);
+	free(table->labels);
 	free(table->instance);
 	free(table->unit);
 	free(table->recorder);
@@ -281,6 +282,7 @@ struct error *kstats_table_merge(struct kstats_table *into, const struct kstats_
 		return err;
 	kstats_agree(&into->host, from->host);
 	kstats_agree(&into->boot, from->boot);
+	kstats_agree(&into->labels, from->labels);
 	kstats_agree(&into->instance, from->instance);
 	kstats_agree(&into->recorder, from->recorder);
 	kstats_agree(&into->how, from->how);

@@ -49,8 +49,9 @@ struct kstats_table {
 	char *name, *host; /* host: where it was recorded; NULL: unknown */
 	char *boot;        /* of the host, an ID of each; NULL: unknown */
 	char *instance;    /* the number of the process that has it; NULL: none, or several */
-	char *unit;        /* of values: "ns", or "" */
-	char *recorder;    /* "bpf", "module", "user" */
+	char *unit;        /* of values: "ns", "", or what a program says */
+	char *labels;   /* "name=value,name=value" of a program's metric; NULL: none, or several */
+	char *recorder; /* "bpf", "module", "user" */
 	char *start, *end; /* what is measured, as it was asked for; NULL: a program's own calls */
 	char *how;         /* by which probes ("fentry, fexit"); NULL: there is nothing to say */
 	struct kstats_scope scope;

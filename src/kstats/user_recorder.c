@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "kstats/user_search.h"
 #include "os/boot_id.h"
 #include "os/cpulist.h"
@@ -111,6 +112,8 @@ static struct error *describe_region(uint32_t pid, const struct kstats_region *r
 	table->is_active = kstats_region_is_active(region);
 	table->taken_ns = clock_ns(CLOCK_REALTIME);
 	table->boot = boot_id();
+	if (*region->header.labels)
+		table->labels = strdup(region->header.labels);
 	table->overhead_ns = region->header.overhead_ns;
 	kstats_table_recorded(table, &time);
 	/* No call is lost, so all losses are known to be 0. */
@@ -123,8 +126,9 @@ static struct error *read_region(uint32_t pid, const char *name, struct kstats_r
 				 size_t rows, struct kstats_table **ret)
 {
 	_cleanup_(kstats_table_destroy) struct kstats_table *table = NULL;
-	struct error *err = kstats_table_create(name, region->header.frac_bits,
-						region->header.is_time ? "ns" : "", &table);
+	struct error *err = kstats_table_create(
+		name, region->header.frac_bits,
+		region->header.is_time ? unit_name(UNIT_NS) : region->header.unit, &table);
 
 	if (!err)
 		err = describe_region(pid, region, table);

@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "kstats/shared_counts.h"
 #include "os/cpulist.h"
 
 /* --- mapping --- */
@@ -86,6 +87,18 @@ static struct error *check_header(const struct kstats_shared_header *header, siz
 	return check_cpus(header->cpus, possible);
 }
 
+/* Texts that are none are not there; programs of earlier libraries have none. */
+static void take_texts(struct kstats_shared_header *header)
+{
+	const size_t unit = strnlen(header->unit, sizeof(header->unit));
+	const size_t labels = strnlen(header->labels, sizeof(header->labels));
+
+	if (!kstats_shared_is_unit(header->unit, unit))
+		header->unit[0] = '\0';
+	if (!kstats_shared_are_labels(header->labels, labels))
+		header->labels[0] = '\0';
+}
+
 static struct error *map(struct kstats_region *region, bool writable)
 {
 	struct error *err = check_file(region->fd, &region->size);
@@ -99,6 +112,7 @@ static struct error *map(struct kstats_region *region, bool writable)
 		return error_system(errno, "mapping its memory");
 	region->bytes = bytes;
 	memcpy(&region->header, bytes, sizeof(region->header));
+	take_texts(&region->header);
 	region->cpus = cpus_possible();
 	err = check_header(&region->header, region->size, region->cpus);
 	if (!region->cpus || region->cpus > region->header.cpus)
@@ -131,41 +145,10 @@ void kstats_region_unmap(struct kstats_region *region)
 
 /* --- tables --- */
 
-static struct kstats_shared_slot *table_at(const struct kstats_region *region, unsigned part,
-					   unsigned cpu)
+static struct kstats_shared_region shared_of(const struct kstats_region *region)
 {
-	size_t offset =
-		kstats_shared_table(region->header.frac_bits, region->header.cpus, part, cpu);
-
-	return (void *)((char *)region->bytes + offset);
-}
-
-/* The first table of the whole file that has anything written to it from this one on, as a number
- * that counts all parts' tables; holes are skipped, since reading them would make pages of them. */
-static uint64_t next_written(const struct kstats_region *region, uint64_t table)
-{
-	const uint64_t bytes = kstats_shared_table_bytes(region->header.frac_bits);
-	off_t data = lseek(region->fd, (off_t)(KSTATS_SHARED_UNIT + table * bytes), SEEK_DATA);
-
-	if (data < 0)
-		return errno == ENXIO ? UINT64_MAX : table;
-	return ((uint64_t)data - KSTATS_SHARED_UNIT) / bytes;
-}
-
-static bool is_written(const struct kstats_region *region, unsigned part, unsigned cpu)
-{
-	const uint64_t table = (uint64_t)part * region->header.cpus + cpu;
-
-	return next_written(region, table) == table;
-}
-
-static uint64_t resets_of(const struct kstats_region *region)
-{
-	uint64_t resets = __atomic_load_n(&region->bytes->resets, __ATOMIC_ACQUIRE);
-
-	/* Discarded counts are read after it, and then the counts, which only grow. */
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return resets;
+	return (struct kstats_shared_region){ region->fd, region->bytes, region->header.frac_bits,
+					      region->header.cpus };
 }
 
 /* A callback for each slot with counts since the last reset. */
@@ -174,6 +157,7 @@ typedef struct error *slot_visit(void *context, unsigned cpu, unsigned slot,
 
 struct region_walk {
 	struct kstats_region *region;
+	struct kstats_shared_region shared;
 	uint64_t resets, total;
 	slot_visit *visit;
 	void *context;
@@ -189,9 +173,11 @@ static struct error *visit_table(struct region_walk *walk, unsigned part, unsign
 	struct kstats_region *region = walk->region;
 	const unsigned frac_bits = region->header.frac_bits;
 	unsigned gone = kstats_shared_forgotten(part, walk->resets);
-	const struct kstats_shared_slot *slots = table_at(region, part, cpu);
+	const struct kstats_shared_slot *slots = kstats_shared_slots(&walk->shared, part, cpu);
 	const struct kstats_shared_slot *forgotten =
-		is_written(region, gone, cpu) ? table_at(region, gone, cpu) : NULL;
+		kstats_shared_is_written(&walk->shared, gone, cpu)
+			? kstats_shared_slots(&walk->shared, gone, cpu)
+			: NULL;
 
 	region->looked_at += kstats_shared_table_bytes(frac_bits) * (forgotten ? 2 : 1);
 	for (unsigned slot = 0; slot < BUCKET_SLOTS(frac_bits); slot++) {
@@ -227,15 +213,19 @@ static struct error *visit_all(struct kstats_region *region, slot_visit *visit, 
 {
 	const unsigned cpus = region->header.cpus;
 	const uint64_t end = (uint64_t)KSTATS_PART_FORGOTTEN * cpus;
-	struct region_walk walk = { region, resets_of(region), 0, visit, context };
+	const struct kstats_shared_region shared = shared_of(region);
+	struct region_walk walk = {
+		region, shared, kstats_shared_resets(&shared), 0, visit, context
+	};
 
-	for (uint64_t table = 0; (table = next_written(region, table)) < end; table++) {
+	for (uint64_t table = 0; (table = kstats_shared_next_written(&shared, table)) < end;
+	     table++) {
 		struct error *err =
 			visit_table(&walk, (unsigned)(table / cpus), (unsigned)(table % cpus));
 
 		/* Nonsense may come of it, too. */
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (resets_of(region) != walk.resets) {
+		if (kstats_shared_resets(&shared) != walk.resets) {
 			error_destroy(err);
 			return being_reset();
 		}
@@ -243,7 +233,7 @@ static struct error *visit_all(struct kstats_region *region, slot_visit *visit, 
 			return err;
 	}
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return resets_of(region) == walk.resets ? NULL : being_reset();
+	return kstats_shared_resets(&shared) == walk.resets ? NULL : being_reset();
 }
 
 /* Resets take a system call each, so that a reader gets through between them; but a hostile program
@@ -355,10 +345,7 @@ struct error *kstats_region_add_up(struct kstats_region *region, struct kstats_d
 
 struct kstats_recorded_time kstats_region_recorded(const struct kstats_region *region)
 {
-	const struct kstats_shared_header *header = region->bytes;
-	const struct kstats_recorded_time time = header->recorded;
-
-	return header->timed_resets == header->resets ? time : (struct kstats_recorded_time){ 0 };
+	return kstats_shared_recorded(region->bytes);
 }
 
 bool kstats_region_is_active(const struct kstats_region *region)
@@ -384,20 +371,6 @@ static struct error *take_turn(const struct kstats_region *region)
 	return NULL;
 }
 
-static void forget_table(const struct kstats_region *region, unsigned part, unsigned cpu,
-			 uint64_t resets)
-{
-	unsigned gone = kstats_shared_forgotten(part, resets);
-	const struct kstats_shared_slot *slots = table_at(region, part, cpu);
-	struct kstats_shared_slot *forgotten = table_at(region, gone, cpu);
-
-	/* Skip parts that were never written, or always discarded as empty. */
-	if (!is_written(region, part, cpu))
-		return;
-	for (unsigned slot = 0; slot < BUCKET_SLOTS(region->header.frac_bits); slot++)
-		forgotten[slot] = kstats_shared_load(&slots[slot]);
-}
-
 static struct kstats_now now(void)
 {
 	return (struct kstats_now){ clock_ns(CLOCK_REALTIME), clock_ns(CLOCK_MONOTONIC) };
@@ -405,18 +378,12 @@ static struct kstats_now now(void)
 
 static struct error *reset(const struct kstats_region *region)
 {
+	const struct kstats_shared_region shared = shared_of(region);
 	struct error *err = take_turn(region);
-	uint64_t next;
 
 	if (err)
 		return err;
-	next = resets_of(region) + 1;
-	for (unsigned part = KSTATS_PART_OWN; part < KSTATS_PART_FORGOTTEN; part++)
-		for (unsigned cpu = 0; cpu < region->header.cpus; cpu++)
-			forget_table(region, part, cpu, next);
-	__atomic_store_n(&region->bytes->resets, next, __ATOMIC_RELEASE);
-	kstats_recorded_begin(&region->bytes->recorded, kstats_region_is_active(region), now());
-	region->bytes->timed_resets = next;
+	kstats_shared_reset(&shared, now());
 	flock(region->fd, LOCK_UN);
 	return NULL;
 }
@@ -425,8 +392,6 @@ struct error *kstats_region_command(const struct kstats_region *region, enum kst
 {
 	if (command == KSTATS_RESET)
 		return reset(region);
-	if (kstats_region_recorded(region).began_ns)
-		kstats_recorded_switch(&region->bytes->recorded, command == KSTATS_START, now());
-	__atomic_store_n(&region->bytes->is_stopped, command == KSTATS_STOP, __ATOMIC_SEQ_CST);
+	kstats_shared_switch(region->bytes, command == KSTATS_START, now());
 	return NULL;
 }

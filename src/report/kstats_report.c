@@ -28,11 +28,26 @@ static void print_scope(FILE *out, const struct kstats_table *table)
 	text_print_visible(out, text_of(scope ? scope : ", ?"), 0);
 }
 
+/* "4711:requests{path=/api}" */
 static void print_title(FILE *out, const struct kstats_table *table)
 {
 	_cleanup_free_ char *title = kstats_table_title(table);
 
 	text_print_visible(out, text_of(title ? title : "?"), 0);
+	if (!table->labels)
+		return;
+	fputc('{', out);
+	text_print_visible(out, text_of(table->labels), 0);
+	fputc('}', out);
+}
+
+/* Times have their unit at each value. */
+static void print_unit(FILE *out, const struct kstats_table *table)
+{
+	if (!*table->unit || strcmp(table->unit, unit_name(UNIT_NS)) == 0)
+		return;
+	fputs(", in ", out);
+	text_print_visible(out, text_of(table->unit), 0);
 }
 
 static void print_table_heading(FILE *out, const struct kstats_table *table)
@@ -56,6 +71,7 @@ static void print_table_heading(FILE *out, const struct kstats_table *table)
 		fputc(')', out);
 	}
 	print_scope(out, table);
+	print_unit(out, table);
 	fprintf(out, ", %u bit%s%s\n", table->frac_bits, plural(table->frac_bits),
 		table->is_active ? "" : ", stopped");
 }

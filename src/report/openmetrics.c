@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "base/utf8.h"
 #include "kstats/distribution.h"
+#include "kstats/shared_memory.h"
 
 static bool is_time(const struct kstats_table *table)
 {
@@ -184,6 +185,63 @@ static bool print_place_labels(FILE *out, const struct kstats_table *table)
 	return is_done;
 }
 
+#define OWN_PREFIX "label_"
+
+/* Labels that a series has anyway: no label may stand twice. */
+static const char *const taken_labels[] = {
+	"metric",    "host",   "pid", "start",  "end",    "key", "cpu",   "process",
+	"cgroup_id", "cgroup", "tid", "thread", "retval", "le",  "cause",
+};
+
+static bool is_taken(const char *name)
+{
+	if (strncmp(name, OWN_PREFIX, strlen(OWN_PREFIX)) == 0)
+		return true;
+	for (size_t i = 0; i < array_length(taken_labels); i++)
+		if (strcmp(taken_labels[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* Is there a label of that name before `end`? */
+static bool is_repeated(const char *labels, const char *end, const char *name)
+{
+	const size_t length = strlen(name);
+
+	for (const char *at = labels; at < end; at++)
+		if ((at == labels || at[-1] == ',') && strncmp(at, name, length) == 0 &&
+		    at[length] == '=')
+			return true;
+	return false;
+}
+
+/* Those of a program (kstats_describe), which may come from a file: what is no such list is left
+ * out. A label that a series has anyway gets a name of its own. */
+static bool print_own_labels(FILE *out, const char *labels)
+{
+	_cleanup_free_ char *copy = strdup(labels);
+	char *rest = copy, *pair;
+
+	if (!copy)
+		return false;
+	if (!kstats_shared_are_labels(labels, strlen(labels)))
+		return true;
+	while ((pair = strsep(&rest, ","))) {
+		_cleanup_free_ char *name = NULL;
+		char *value = strchr(pair, '=');
+
+		if (!value)
+			continue;
+		*value++ = '\0';
+		if (is_repeated(labels, labels + (pair - copy), pair))
+			continue;
+		name = text_print("%s%s", is_taken(pair) ? OWN_PREFIX : "", pair);
+		if (!name || !print_label(out, name, value))
+			return false;
+	}
+	return true;
+}
+
 /* `is_named`: with that of the metric. NULL: no memory. */
 static char *labels_of(const struct exported_metric *metric, const struct kstats_row *row,
 		       bool is_named)
@@ -207,6 +265,8 @@ static char *labels_of(const struct exported_metric *metric, const struct kstats
 		is_done = print_label(out, "pid", table->instance);
 	if (is_done && row)
 		is_done = print_row_labels(out, table, row);
+	if (is_done && table->labels)
+		is_done = print_own_labels(out, table->labels);
 	if (file_close_memory(out, &labels) && is_done)
 		return labels;
 	free(labels);

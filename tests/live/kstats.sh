@@ -480,6 +480,8 @@ await() {
 
 # start_series WORDS...: as $series, until the case ends.
 start_series() {
+	# What an earlier one left is no line of this one.
+	: > "$scratch/series"
 	"${inside[@]}" "$ctprof" kstats show "$@" > "$scratch/series" 2>&1 &
 	series=$!
 	at_end "kill $series"

@@ -47,6 +47,7 @@ void expect_same_kstats(const struct kstats_table *a, const struct kstats_table 
 	expect_same_word(a->name, b->name);
 	expect_same_word(a->host, b->host);
 	expect_same_word(a->boot, b->boot);
+	expect_same_word(a->labels, b->labels);
 	expect_same_word(a->instance, b->instance);
 	expect_same_word(a->unit, b->unit);
 	expect_same_word(a->recorder, b->recorder);

@@ -63,6 +63,7 @@ static struct kstats_table *full_table(void)
 	table->taken_ns = UINT64_MAX;
 	table->began_ns = 7;
 	table->recorded_ns = UINT64_MAX;
+	scene_kstats_word(&table->labels, "a=b");
 	scene_kstats_word(&table->boot, "b\"oot");
 	table->overhead_ns = 90;
 	scene_kstats_word(&table->instance, "4242");

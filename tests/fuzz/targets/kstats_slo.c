@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "kstats/condition.h"
 #include "kstats/slo.h"
 
 /* A value of each size, and what is promised of it: a verdict is that of the value itself, unless
@@ -28,6 +29,25 @@ static void check_verdicts(const struct kstats_slo *slo)
 	}
 }
 
+/* Conditions of --fail-if have the same quantities. */
+static void check_condition(const uint8_t *data, size_t size)
+{
+	char *text = strndup((const char *)data, size);
+	struct kstats_condition condition = { .operator= CONDITION_AT_MOST + 1 };
+	struct error *err = kstats_condition_parse(text, &condition);
+
+	if (err) {
+		must(condition.operator> CONDITION_AT_MOST);
+		fuzz_check_error(err);
+	} else {
+		must(condition.operator<= CONDITION_AT_MOST && isfinite(condition.bound.value));
+		must(condition.aspect.fraction >= 0 && condition.aspect.fraction <= 1);
+		kstats_condition_is_about(&condition, "12:reads");
+		kstats_condition_clear(&condition);
+	}
+	free(text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct text bytes = fuzz_copy(data, size);
@@ -46,6 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (slo.aspect.quantity < KSTATS_QUANTITY_COUNT)
 			check_verdicts(&slo);
 	}
+	check_condition(data, size);
 	fuzz_release(bytes);
 	return 0;
 }
