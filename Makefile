@@ -160,9 +160,10 @@ $(B)/libctprof.so: $(LIBRARY)
 	$(Q)ln -sf libctprof.so $(B)/libctprof.so.0
 
 # Threads may run its code at any time, so dlclose() must not unload it.
-$(B)/libkstats.so: $(KSTATS)
+$(B)/libkstats.so: $(KSTATS) libkstats/libkstats.map
 	$(call say,LINK  $@)
-	$(Q)$(CC) -shared -Wl,-soname,libkstats.so.0 -Wl,-z,nodelete $(CFLAGS) $(LDFLAGS) -o $@ $^ -lpthread
+	$(Q)$(CC) -shared -Wl,-soname,libkstats.so.0 -Wl,-z,nodelete \
+		-Wl,--version-script=libkstats/libkstats.map $(CFLAGS) $(LDFLAGS) -o $@ $(KSTATS) -lpthread
 	$(Q)ln -sf libkstats.so $(B)/libkstats.so.0
 
 # --- one file for any host ---
@@ -183,7 +184,8 @@ $(B)/man/%: doc/%.scd $(B)/ctprof
 	@mkdir -p $(@D)
 	$(Q)command=$$(basename $* | sed -e 's/\..*//' -e 's/^ctprof-*//'); \
 	$(B)/ctprof help --format scdoc $$command > $@.options && \
-	sed -e "/^@OPTIONS@$$/{r $@.options" -e 'd}' $< > $@.scd && scdoc < $@.scd | sed '/^\.TH/a .nh' > $@
+	sed -e "/^@OPTIONS@$$/{r $@.options" -e 'd}' $< > $@.scd && scdoc < $@.scd > $@.roff && \
+	sed '/^\.TH/a .nh' $@.roff > $@
 
 # These pages are in the repository, to be read there.
 doc: $(B)/ctprof
@@ -196,6 +198,7 @@ $(B)/ctprof.bash: $(B)/ctprof
 install: all man $(B)/ctprof.bash
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig \
 		$(DESTDIR)$(PREFIX)/include/ctprof $(DESTDIR)$(PREFIX)/share/man/man1 \
+		$(DESTDIR)$(PREFIX)/share/man/man3 $(DESTDIR)$(PREFIX)/share/libkstats \
 		$(DESTDIR)$(PREFIX)/share/doc/ctprof \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	install -m 755 $(B)/ctprof $(DESTDIR)$(PREFIX)/bin/ctprof
@@ -211,7 +214,8 @@ install: all man $(B)/ctprof.bash
 	ln -sf libkstats.so.0 $(DESTDIR)$(PREFIX)/lib/libkstats.so
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' libkstats/libkstats.pc.in \
 		> $(DESTDIR)$(PREFIX)/lib/pkgconfig/libkstats.pc
-	install -m 644 include/kstats.h $(DESTDIR)$(PREFIX)/include/kstats.h
+	install -m 644 include/kstats.h include/kstats.hpp $(DESTDIR)$(PREFIX)/include/
+	install -m 644 libkstats/kstats.py $(DESTDIR)$(PREFIX)/share/libkstats/kstats.py
 	install -m 644 include/ctprof/snapshot.h $(DESTDIR)$(PREFIX)/include/ctprof/snapshot.h
 	for page in $(PAGES); do install -m 644 $$page \
 		$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; done
