@@ -15,7 +15,7 @@ const struct overview_cause_info overview_causes[CAUSE_COUNT] = {
 };
 
 /* What a group does as it always did counts so much beside what changed. */
-#define LEVEL_WEIGHT 0.25
+#define LEVEL_WEIGHT 0.1
 
 /* With so many spans on a side, a change is weighed by how much that varies over time. */
 #define SPANS_LEAST 3
@@ -195,19 +195,25 @@ static bool spread_of(const struct overview_work *work, enum overview_cause caus
 	return robust_spread(values, overview->groups.count, ret);
 }
 
-/* No time passes faster than a second per second of each thread. (A wait is accounted when it ends,
- * also the part of it that was before.) */
-static double possible(const struct overview_value *value, double rate, size_t threads)
+/* The seconds per second that a rate counts for. No time passes faster than a second per second of
+ * each thread. (A wait is accounted when it ends, also the part of it that was before; and bytes
+ * that stay in memory may be faster than any disk.) */
+static double seconds_of(enum overview_cause cause, double rate, size_t threads)
 {
-	return metrics[value->metric].unit == UNIT_NS
-		       ? fmin(rate, (double)threads * (double)NS_PER_S)
-		       : rate;
+	return fmin(rate * overview_causes[cause].ns / (double)NS_PER_S, (double)threads);
+}
+
+/* What a fall counts for against a life. */
+static double fall_weight(const struct overview_group *group, enum overview_cause cause)
+{
+	if (cause == CAUSE_CPU_WAIT && overview_stands_still(group))
+		cause = CAUSE_CPU;
+	return overview_causes[cause].fall;
 }
 
 static bool score_cause(struct overview_work *work, enum overview_cause cause)
 {
 	struct overview *overview = work->overview;
-	const double price = overview_causes[cause].ns / (double)NS_PER_S;
 	const bool of_one_life = work->report->comparing && overview->window_s > 0;
 	struct robust_spread changes, levels;
 
@@ -216,10 +222,10 @@ static bool score_cause(struct overview_work *work, enum overview_cause cause)
 	for (size_t i = 0; i < overview->groups.count; i++) {
 		struct overview_group *group = &overview->groups.items[i];
 		struct overview_value *value = &group->values[cause];
-		double after = possible(value, value->after, group->threads_after);
-		double before = possible(value, value->before, group->threads_before);
-		double change = fabs(after - before) * price, certainty;
-		double level = of_one_life ? after * price * LEVEL_WEIGHT : 0;
+		double after = seconds_of(cause, value->after, group->threads_after);
+		double before = seconds_of(cause, value->before, group->threads_before);
+		double change = fabs(after - before), certainty;
+		double level = of_one_life ? after * LEVEL_WEIGHT : 0;
 
 		if (!value->measured)
 			continue;
@@ -228,7 +234,7 @@ static bool score_cause(struct overview_work *work, enum overview_cause cause)
 		    !certainty_over_time(work, group, value, cause, &certainty))
 			return false;
 		if (of_one_life && value->after < value->before)
-			change *= overview_causes[cause].fall;
+			change *= fall_weight(group, cause);
 		value->seconds = change + level;
 		value->score = change * certainty + level * robust_certainty(&levels, value->after);
 		group->seconds += value->seconds;
@@ -405,4 +411,12 @@ bool overview_is_reason(const struct overview_group *group, size_t i)
 	const struct overview_value *first = &group->values[group->order[0]];
 
 	return value->measured && value->score > 0 && value->score >= first->score * REASON_SHARE;
+}
+
+bool overview_stands_still(const struct overview_group *group)
+{
+	const struct overview_value *cpu = &group->values[CAUSE_CPU];
+
+	return group->presence == PRESENCE_BOTH && cpu->measured &&
+	       cpu->before > 0.01 * (double)NS_PER_S && cpu->after < cpu->before / 4;
 }

@@ -32,7 +32,7 @@
  * for a page from storage and a microsecond for one from memory, 5 us for two switches and a
  * wake-up. A fall against a whole life counts less than a rise, since that is a rough measure of
  * what is usual: half of CPU time, since threads may stand still, a quarter of other work, and next
- * to nothing of waits.
+ * to nothing of waits; but half of the wait for a CPU as well where a group stands still.
  */
 #define OVERVIEW_CAUSES(CAUSE)                                                         \
 	CAUSE(CPU, 1, 0.5, run_time_ns, COUNT, COUNT)                                  \
@@ -156,6 +156,9 @@ size_t overview_shown(const struct overview *overview);
 
 /* Is the cause at place `i` of its order worth a word? */
 bool overview_is_reason(const struct overview_group *group, size_t i);
+
+/* It used a CPU, hardly does any more, and is there: idle, or it waits. */
+bool overview_stands_still(const struct overview_group *group);
 
 /* Fill in what the host did (overview_host.c). A span without `from` is since boot. */
 struct overview_span {
