@@ -8,6 +8,7 @@
 
 #include "report/amount.h"
 #include "report/visible.h"
+#include "report/wording.h"
 
 /* --- lines --- */
 
@@ -315,15 +316,6 @@ static char *value_text(char buffer[AMOUNT_MAX], const struct overview *overview
 	return overview->window_s > 0 ? buffer : strcat(buffer, "/s");
 }
 
-/* It used a CPU, hardly does any more, and is there: idle, or it stands still. */
-static bool stands_still(const struct overview_group *group)
-{
-	const struct overview_value *cpu = &group->values[CAUSE_CPU];
-
-	return group->presence == PRESENCE_BOTH && cpu->measured &&
-	       cpu->before > 0.01 * (double)NS_PER_S && cpu->after < cpu->before / 4;
-}
-
 static bool add_reason(const struct output *o, struct line *line,
 		       const struct overview_group *group, enum overview_cause cause)
 {
@@ -367,7 +359,7 @@ static enum overview_cause told_cause(const struct overview_group *group, size_t
 {
 	size_t cpu = 0;
 
-	if (!stands_still(group))
+	if (!overview_stands_still(group))
 		return group->order[i];
 	while (group->order[cpu] != CAUSE_CPU)
 		cpu++;
@@ -376,7 +368,7 @@ static enum overview_cause told_cause(const struct overview_group *group, size_t
 
 static void put_group(struct output *o, const struct overview_group *group, size_t column)
 {
-	const char *tail = stands_still(group) ? STILL_WORDS : "";
+	const char *tail = overview_stands_still(group) ? STILL_WORDS : "";
 	struct line line = { .columns = o->columns }, reasons = { 0 };
 
 	add_label(&line, group);
@@ -395,16 +387,6 @@ static void put_group(struct output *o, const struct overview_group *group, size
 	}
 	line_add(&line, "%s%s", reasons.text, tail);
 	put_line(o, &line);
-}
-
-/* No row of any section, and no group, is other than it was. */
-static bool is_all_same(const struct report *report)
-{
-	size_t count = report->only_before.count + report->only_after.count;
-
-	for (enum section i = 0; i < SECTION_COUNT; i++)
-		count += report->sections[i].telling;
-	return report->comparing && !count && report->shared;
 }
 
 #define UNSEEN_LABEL "(ended in between)"
@@ -437,9 +419,7 @@ static void put_groups(struct output *o)
 	char time[AMOUNT_MAX];
 	struct line line = { .columns = o->columns };
 
-	if (is_all_same(o->report)) {
-		line_add(&line, "Nothing changed.");
-	} else if (overview->why_not) {
+	if (overview->why_not) {
 		line_add(&line, "No groups are ranked: %s.", overview->why_not);
 	} else if (!overview->groups.count) {
 		line_add(&line,
@@ -532,7 +512,7 @@ static void put_sections(struct output *o, size_t most)
 /* The question that a group's first cause leaves open, and the command that answers it. */
 static void add_command(struct line *line, const struct overview_group *group)
 {
-	switch (stands_still(group) ? CAUSE_SWITCH : group->order[0]) {
+	switch (overview_stands_still(group) ? CAUSE_SWITCH : group->order[0]) {
 	case CAUSE_CPU:
 	case CAUSE_FAULT:
 		line_add(line, "where does it run? ctprof profile -p %u -d 5s", group->pid);
@@ -565,7 +545,7 @@ static const struct overview_group *still_group(const struct overview *overview)
 	for (size_t i = 0; i < overview_shown(overview); i++) {
 		const struct overview_group *group = &overview->groups.items[i];
 
-		if (group != next && group->pid && stands_still(group))
+		if (group != next && group->pid && overview_stands_still(group))
 			return group;
 	}
 	return NULL;
@@ -583,6 +563,16 @@ static void put_next(struct output *o, const struct overview_group *group)
 	line_add(&line, ": ");
 	add_command(&line, group);
 	put_line(o, &line);
+}
+
+/* The same where options hide what did not change. */
+static bool is_all_same(const struct report *report)
+{
+	size_t count = report->only_before.count + report->only_after.count;
+
+	for (enum section i = 0; i < SECTION_COUNT; i++)
+		count += report->sections[i].telling;
+	return report->comparing && !count && report->shared;
 }
 
 void overview_print(FILE *out, const struct report *report, size_t columns)
@@ -603,13 +593,17 @@ void overview_print(FILE *out, const struct report *report, size_t columns)
 	still = still_group(o.overview);
 	leads = unseen_leads(o.overview);
 	put_heading(&o);
-	if (!is_all_same(report)) {
-		put_cpu(&o);
-		put_pressure(&o);
-		put_memory(&o);
-		put_io(&o);
-		put_line(&o, &(struct line){ 0 });
+	if (wording_is_all_same(report))
+		return;
+	if (is_all_same(report)) {
+		fputs("Nothing changed.\n\n", out);
+		return;
 	}
+	put_cpu(&o);
+	put_pressure(&o);
+	put_memory(&o);
+	put_io(&o);
+	put_line(&o, &(struct line){ 0 });
 	put_groups(&o);
 	put_own(&o);
 	used = o.lines + (next != NULL) + (still != NULL) + leads;

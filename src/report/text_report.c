@@ -231,17 +231,16 @@ static void print_coverage(FILE *out, const struct document *d)
 	wording_coverage(out, d->report);
 }
 
-static struct error *print_document(const struct document *d)
+static struct error *print_tables(const struct document *d)
 {
-	const struct report *report = d->report;
-	const char *nothing = wording_nothing(report);
+	const char *nothing = wording_nothing(d->report);
 	struct error *err = NULL;
 
-	if (!print_lines(d, "", print_overview) || !print_lines(d, "", print_head))
+	if (!print_lines(d, "", print_head))
 		return &error_no_memory;
 	if (nothing)
 		fprintf(d->out, is_markdown(d) ? "\n%s\n" : "%s\n", nothing);
-	if (!wording_is_all_same(report))
+	if (!wording_is_all_same(d->report))
 		err = print_sections(d);
 	if (!err)
 		err = print_unchanged(d);
@@ -251,6 +250,21 @@ static struct error *print_document(const struct document *d)
 		err = print_unmatched(d, false);
 	if (!err && !print_lines(d, "\n", print_coverage))
 		err = &error_no_memory;
+	return err;
+}
+
+static struct error *print_document(const struct document *d)
+{
+	const struct report *report = d->report;
+	struct error *err = NULL;
+
+	if (!print_lines(d, "", print_overview))
+		return &error_no_memory;
+	/* Then there is nothing more to say. */
+	if (report->overview && wording_is_all_same(report))
+		err = print_unchanged(d);
+	else
+		err = print_tables(d);
 	for (size_t i = 0; i < report->results.count && !err; i++)
 		err = print_condition_result(d, &report->results.items[i]);
 	return err;
