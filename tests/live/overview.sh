@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# What an overview names first: changes that are planted on a busy host. Part of tests/live/run.
+
+# A host that has much to do: programs that do a bit of everything, more that compute than there are CPUs, and one that
+# writes. What else runs here changes as it likes, and is not asked for.
+makes_busy() {
+	local name
+
+	for name in web db batch cache queue mail auth search feed sync log stats; do
+		cp "$programs/busy" "$scratch/shop-$name"
+		start "$scratch/shop-$name" 2
+	done
+	for ((i = 0; i <= $(nproc); i++)); do
+		cp "$programs/planted" "$scratch/shop-steady$i"
+		start "$scratch/shop-steady$i" burn now
+	done
+	cp "$programs/planted" "$scratch/shop-writes"
+	start "$scratch/shop-writes" write now
+	sleep 1
+}
+
+# plant KIND: what changes between two captures 300 ms apart; the overview in $planted.
+plant() {
+	local pid before=$scratch/planted.a.zst after=$scratch/planted.b.zst
+
+	if [ "$1" = new ]; then
+		"$ctprof" capture -q -o "$before"
+		"$programs/planted" burn now > "$scratch/ready" &
+		pid=$!
+	else
+		"$programs/planted" "$1" > "$scratch/ready" &
+		pid=$!
+		until grep -qs ready "$scratch/ready"; do sleep 0.01; done
+		sleep 0.2
+		"$ctprof" capture -q -o "$before"
+		kill -USR1 $pid
+	fi
+	sleep 0.3
+	"$ctprof" capture -q -o "$after"
+	kill -KILL $pid
+	wait $pid 2> "$noise" || :
+	planted=$("$ctprof" compare "$before" "$after" --format json --filter "shop-|planted" |
+		jq -c .overview)
+}
+
+# The planted group is among the first five in at least $2 of $1 runs.
+finds_planted() {
+	local kinds=(burn starve write fault still new) found=0 kind names
+
+	makes_busy
+	for ((run = 0; run < $1; run++)); do
+		kind=${kinds[run % ${#kinds[@]}]}
+		plant "$kind"
+		if jq -e '[.groups[:5][].group] | index("planted")' <<< "$planted" > /dev/null; then
+			found=$((found + 1))
+		else
+			names=$(jq -r '[.groups[].group] | join(" ")' <<< "$planted")
+			echo "$kind is not among the first: $names"
+		fi
+	done
+	((found >= $2)) || {
+		echo "found in $found of $1"
+		return 1
+	}
+}
+
+noise=$scratch/noise
+
+run_case "the overview finds planted changes on a busy host" needs_root finds_planted 12 11
+run_case "the overview finds planted changes on a busy host, in 95 of 100 runs" slow needs_root finds_planted 100 95
+
+# What the table says that threads did in between, and what the overview says that they did together.
+sums_are_equal() {
+	local metric
+
+	start "$programs/busy" 2
+	"$ctprof" capture -q -o "$scratch/sum.a.zst"
+	"$programs/planted" fault now > "$scratch/ready" &
+	at_end "kill -KILL $!"
+	sleep 0.3
+	"$ctprof" capture -q -o "$scratch/sum.b.zst"
+	"$ctprof" compare --window "$scratch"/sum.{a,b}.zst --format json > "$scratch/sum.json"
+	for metric in run_time_ns wait_time_ns voluntary_csw; do
+		jq -e --arg metric $metric '
+			(.overview.totals[] | select(.metric == $metric) | .total) as $total |
+			([.rows[] | select(.metric == $metric) |
+				if .section == "only-candidate" then .candidate
+				elif .section == "only-baseline" then 0
+				else .delta end // 0] | add) as $sum |
+			if $total == $sum then true else "\($metric): \($total), but \($sum)" | halt_error end' \
+			"$scratch/sum.json" > /dev/null
+	done
+}
+
+run_case "the totals of the overview are those of the table" sums_are_equal
+
+# A snapshot against itself, and a screen for any two.
+lines_are_few() {
+	"$ctprof" capture -q -o "$scratch/few.a.zst"
+	sleep 0.1
+	"$ctprof" capture -q -o "$scratch/few.b.zst"
+	"$ctprof" compare "$scratch"/few.{a,a}.zst > "$scratch/few"
+	grep -q '^nothing changed' "$scratch/few"
+	(($(wc -l < "$scratch/few") <= 5))
+	"$ctprof" compare "$scratch"/few.{a,b}.zst | sed '/^baseline: /,$d' > "$scratch/few"
+	(($(wc -l < "$scratch/few") <= 25))
+	! grep -nE '.{101}' "$scratch/few"
+}
+
+run_case "the overview fits a screen" lines_are_few
