@@ -130,8 +130,33 @@ static struct error *refill(struct zstream_reader *reader)
 static struct error *read_error(const struct zstream_reader *reader, size_t code)
 {
 	if (!reader->any_frame && ZSTD_getErrorCode(code) == ZSTD_error_prefix_unknown)
-		return error_create("not a zstd file");
+		return error_create("neither a zstd file nor JSON");
 	return zstd_error(code);
+}
+
+/* Only the first bytes tell: those of a file begin a frame, or JSON, after blanks at most. */
+static bool begins_as_json(const struct zstream_reader *reader)
+{
+	size_t i = 0;
+
+	if (reader->any_frame || reader->frame_open || reader->offset)
+		return false;
+	while (i < reader->in_length && strchr(" \t\r\n", reader->in[i]) && reader->in[i])
+		i++;
+	return i < reader->in_length && reader->in[i] == '{';
+}
+
+/* All that was read, as it is. */
+static struct error *read_plain(struct zstream_reader *reader, struct text *ret)
+{
+	struct error *err = reader->in_used == reader->in_length ? refill(reader) : NULL;
+
+	if (err)
+		return err;
+	*ret = (struct text){ reader->in + reader->in_used, reader->in_length - reader->in_used };
+	reader->in_used = reader->in_length;
+	reader->offset += ret->length;
+	return NULL;
 }
 
 struct error *zstream_read(struct zstream_reader *reader, struct text *ret)
@@ -141,6 +166,8 @@ struct error *zstream_read(struct zstream_reader *reader, struct text *ret)
 		ZSTD_inBuffer in = { .src = reader->in };
 		size_t hint;
 
+		if (reader->is_plain)
+			return read_plain(reader, ret);
 		if (reader->in_used == reader->in_length && !reader->flushing) {
 			struct error *err = refill(reader);
 
@@ -155,6 +182,9 @@ struct error *zstream_read(struct zstream_reader *reader, struct text *ret)
 				return NULL;
 			}
 		}
+		reader->is_plain = begins_as_json(reader);
+		if (reader->is_plain)
+			continue;
 		in.pos = reader->in_used;
 		in.size = reader->in_length;
 		hint = ZSTD_decompressStream(reader->zstd, &out, &in);

@@ -71,6 +71,7 @@ struct zstream_reader {
 	size_t in_used, in_length;
 	uint64_t offset; /* decompressed bytes handed out */
 	bool frame_open, any_frame, flushing;
+	bool is_plain; /* JSON that is not compressed */
 };
 
 struct error *zstream_reader_init(struct zstream_reader *reader, int fd) MUST_CHECK;
@@ -81,7 +82,8 @@ struct error *zstream_reader_init(struct zstream_reader *reader, int fd) MUST_CH
 void zstream_reader_begin(struct zstream_reader *reader, struct text head);
 
 /*
- * The next decompressed bytes, which live until the next call; an empty text is the end.
+ * The next decompressed bytes, or those of a file that is plain JSON: it begins with a brace, as no
+ * zstd file does (RFC 8878, 3.1). They live until the next call; an empty text is the end.
  * Errors say what is wrong with the data but name no file: the caller knows it.
  */
 struct error *zstream_read(struct zstream_reader *reader, struct text *ret) MUST_CHECK;

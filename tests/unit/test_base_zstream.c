@@ -182,8 +182,30 @@ TEST(not_zstd)
 {
 	struct sunk back = { 0 };
 
-	expect_error(read_back(TEXT("{\"captured_at_unix_ns\":1}"), &back), "not a zstd file");
-	expect_error(read_back(TEXT("\x1f\x8b\x08\0\0\0\0\0\0\0\0\0"), &back), "not a zstd file");
+	expect_error(read_back(TEXT("\x1f\x8b\x08\0\0\0\0\0\0\0\0\0"), &back),
+		     "neither a zstd file nor JSON");
+	expect_error(read_back(TEXT("  "), &back), "neither a zstd file nor JSON");
+	expect_error(read_back(TEXT("[1]"), &back), "neither a zstd file nor JSON");
+	array_deinit(&back);
+}
+
+/* As it is, in pieces of any size. */
+TEST(plain_json)
+{
+	_cleanup_free_ char *long_one = malloc(1 << 20);
+	struct sunk back = { 0 };
+
+	expect_ok(read_back(TEXT("{\"captured_at_unix_ns\":1}"), &back));
+	expect_text(sunk_text(&back), "{\"captured_at_unix_ns\":1}");
+	array_clear(&back);
+	expect_ok(read_back(TEXT("\n\t {}\n"), &back));
+	expect_text(sunk_text(&back), "\n\t {}\n");
+	array_clear(&back);
+	memset(long_one, 'x', 1 << 20);
+	long_one[0] = '{';
+	expect_ok(read_back((struct text){ long_one, 1 << 20 }, &back));
+	assert_int_equal(back.count, 1 << 20);
+	assert_memory_equal(back.items, long_one, 1 << 20);
 	array_deinit(&back);
 }
 
@@ -222,7 +244,7 @@ TEST(a_changed_byte_is_found)
 	file.items[1500] ^= 1;
 	err = read_back(sunk_text(&file), &back);
 	assert_non_null(err);
-	assert_null(strstr(err->message, "not a zstd file"));
+	assert_null(strstr(err->message, "neither"));
 	expect_error(err, "checksum");
 	array_deinit(&file);
 	array_deinit(&back);
@@ -288,7 +310,8 @@ UNIT_TESTS(cmocka_unit_test(round_trip), cmocka_unit_test(one_frame_with_a_check
 	   cmocka_unit_test(pieces_are_frames_of_their_own),
 	   cmocka_unit_test(repeats_are_read_back),
 	   cmocka_unit_test(a_truncated_file_is_an_error_wherever_it_ends),
-	   cmocka_unit_test(not_zstd), cmocka_unit_test(frames_one_after_the_other),
+	   cmocka_unit_test(not_zstd), cmocka_unit_test(plain_json),
+	   cmocka_unit_test(frames_one_after_the_other),
 	   cmocka_unit_test(trailing_bytes_must_be_zstd), cmocka_unit_test(a_changed_byte_is_found),
 	   cmocka_unit_test(windows_up_to_16_mib),
 	   cmocka_unit_test(a_sink_that_fails_stops_the_writer),
