@@ -240,10 +240,10 @@ struct error *snapshot_adopt_foreign(struct ctprof_snapshot *s, const struct for
 		return snapshot_remark(s,
 				       "written by ktstr host-state: its wait_sum and iowait_sum "
 				       "are exact to 1 ms only; what was measured is inferred "
-				       "(doc/format.md says how)");
+				       "(ctprof-show(1) says how)");
 	return snapshot_remark(s,
 			       "written by ktstr ctprof, which marks %s: what was measured is "
-			       "inferred (doc/format.md says how)",
+			       "inferred (ctprof-show(1) says how)",
 			       marks->booleans ? "only some families as measured"
 					       : "nothing as measured");
 }
