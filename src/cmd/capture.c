@@ -95,11 +95,17 @@ static void print_failures(const struct capture_info *info)
 			"; %" PRIu64 " process%s: denied (needs root, or hidepid=0 on /proc)",
 			info->processes_denied.value,
 			info->processes_denied.value == 1 ? "" : "es");
-	for (size_t i = 0; i < info->denied.count; i++)
-		fprintf(stderr, "; %s denied %" PRIu64 " time%s (needs %s)",
-			info->denied.items[i].key->bytes, info->denied.items[i].value,
-			plural(info->denied.items[i].value),
-			capture_grant(name_text(info->denied.items[i].key)));
+	for (size_t i = 0; i < info->denied.count; i++) {
+		const struct count *denied = &info->denied.items[i];
+		const char *grant = capture_grant(name_text(denied->key));
+		/* Capabilities that are held would change nothing. */
+		const bool has_other_reason = strstr(grant, "CAP_SYS_PTRACE") &&
+					      privileges_are_held(PRIVILEGE_READ_PROCESSES);
+
+		fprintf(stderr, "; %s denied %" PRIu64 " time%s (%s%s)", denied->key->bytes,
+			denied->value, plural(denied->value), has_other_reason ? "by " : "needs ",
+			has_other_reason ? "another user namespace or a security module" : grant);
+	}
 	for (size_t i = 0; i < info->failed.count; i++)
 		fprintf(stderr, "; %s failed %" PRIu64 " time%s", info->failed.items[i].key->bytes,
 			info->failed.items[i].value, plural(info->failed.items[i].value));

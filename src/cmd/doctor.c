@@ -73,6 +73,34 @@ static void print_detail(const char *what, const char *text)
 		printf("    %-7s%s\n", what, text);
 }
 
+/* The source before this one whose remedy is the same command, and was printed; NULL: there is
+ * none.
+ */
+static const char *same_remedy(const struct doctor_arguments *arguments,
+			       const struct probe_result *results, size_t number)
+{
+	for (size_t i = 0; results[number].command && i < number; i++)
+		if (is_probe_selected(arguments, i) && results[i].command &&
+		    strcmp(results[i].command, results[number].command) == 0)
+			return probes[i].name;
+	return NULL;
+}
+
+/* A command that enables several sources is printed at the first of them. */
+static void print_remedy(const struct doctor_arguments *arguments,
+			 const struct probe_result *results, size_t number)
+{
+	const char *same = same_remedy(arguments, results, number);
+
+	if (same) {
+		printf("    %-7sthe command of %s, above\n", "run", same);
+		return;
+	}
+	print_detail("run", results[number].command);
+	print_detail("boot", results[number].boot);
+	print_detail("covers", results[number].covers);
+}
+
 static void print_results_text(const struct doctor_arguments *arguments,
 			       const struct probe_result *results)
 {
@@ -85,9 +113,7 @@ static void print_results_text(const struct doctor_arguments *arguments,
 		printf("%-16s %-7s %s\n", probes[i].name, presence_names[result->presence],
 		       probes[i].gives);
 		print_detail("why", result->why);
-		print_detail("run", result->command);
-		print_detail("boot", result->boot);
-		print_detail("covers", result->covers);
+		print_remedy(arguments, results, i);
 	}
 }
 

@@ -29,7 +29,10 @@ static struct error *try_way(const char *start)
 
 	if (!err)
 		kstats_program_close(program);
-	return err;
+	/* A user would look for what is wrong with that one. */
+	return err && strstr(err->message, NEVER_CALLED)
+		       ? error_prefix(err, "a probe at a function that is never called")
+		       : err;
 }
 
 void look_kernel_functions(struct probe_run *run, const struct probe *probe,

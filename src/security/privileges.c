@@ -328,6 +328,17 @@ struct error *privileges_keep_for_files(void)
 
 /* --- what is missing --- */
 
+bool privileges_are_held(enum privilege_use use)
+{
+	_cleanup_(free_capabilities) cap_t now = cap_get_proc();
+	const uint64_t wanted = capabilities_for(use);
+
+	for (cap_value_t each = 0; each < 64; each++)
+		if (wanted >> each & 1 && (!now || !flag_of(now, each, CAP_PERMITTED)))
+			return false;
+	return true;
+}
+
 static const struct {
 	cap_value_t capability;
 	const char *name;

@@ -124,6 +124,9 @@ DEFINE_CLEANUP(privileges_lower, bool)
 	__attribute__((unused)) _cleanup_(privileges_lower) bool privileges_raised_ = \
 		privileges_raise()
 
+/* Has the calling thread all capabilities of the use, so that a denial has another reason? */
+bool privileges_are_held(enum privilege_use use);
+
 /* A sentence, without a full stop, that says what is missing to take a profile of everything, and
  * how to get it; the caller frees it. NULL: nothing is missing, or out of memory. */
 char *privileges_missing(void);
