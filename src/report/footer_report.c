@@ -211,7 +211,9 @@ static void print_cost(FILE *out, const struct profile_meta *meta, bool all)
 	char value[UNITS_TEXT_MAX];
 
 	if (l->runs && all)
-		fprintf(out, " programs  %.0fns for each of %" PRIu64 " runs, %s in all\n",
+		fprintf(out,
+			" kernel    %.0fns for each run of our BPF programs (%" PRIu64
+			" in the first second, %s)\n",
 			share_of((double)l->run_ns, (double)l->runs), l->runs,
 			units_format(value, UNIT_NS, l->run_ns));
 	if (l->own_cpu_ns)

@@ -342,7 +342,8 @@ TEST(the_footer_counts_losses)
 		" lost      1 event, 4.000µs (8.000% of the time)\n"
 		" cut       1 user and 0 kernel stacks had more frames than were taken\n"
 		" checked   3 recognised kernel stacks walked again, 0 wrong\n"
-		" programs  100ns for each of 24 runs, 2.400µs in all\n"
+		" kernel    100ns for each run of our BPF programs (24 in the first second, "
+		"2.400µs)\n"
 		" ctprof    20.000µs of CPU time\n");
 }
 
