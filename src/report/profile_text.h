@@ -58,6 +58,10 @@ struct error *function_report(FILE *out, const struct profile_report *report,
 struct error *thread_report(FILE *out, const struct profile_report *report,
 			    const struct profile_style *style) MUST_CHECK;
 
+/* The threads and interrupts that ended the longest blocks, with the sum of what these lasted. */
+struct error *waker_report(FILE *out, const struct profile_report *report,
+			   const struct profile_style *style) MUST_CHECK;
+
 /* The longest single blocks. */
 struct error *longest_report(FILE *out, const struct profile_report *report,
 			     const struct profile_style *style) MUST_CHECK;

@@ -16,6 +16,7 @@
 #include "profile/flame.h"
 #include "profile/symbolise.h"
 #include "report/profile_text.h"
+#include "sched/profile_record.h"
 #include "sched/profile_session.h"
 #include "security/privileges.h"
 
@@ -29,7 +30,8 @@
 #define FRAMES    64
 #define ROWS      3
 #define FREQUENCY 99
-#define LONGEST   3
+/* The single waits that are shown, of those that are kept for the sums of wakers. */
+#define LONGEST 3
 /* Pairs of threads that are added up for the one that ran most. */
 #define PREEMPTORS_MOST 4096
 
@@ -107,7 +109,7 @@ static bool wait_for_tick(struct thread_watch *watch, const struct profile_sessi
 /* The heading of texts in place of a report. */
 #define HEAD "\n## Stacks\n"
 
-static struct error *print_report(FILE *out, const struct profile *profile)
+static struct error *print_report(FILE *out, struct profile *profile)
 {
 	_cleanup_(flame_destroy) struct flame *flame = NULL;
 	const struct flame_view view = { 0 };
@@ -121,6 +123,10 @@ static struct error *print_report(FILE *out, const struct profile *profile)
 	report.flame = flame;
 	if (!err)
 		err = stack_report(out, &report, &style);
+	if (!err)
+		err = waker_report(out, &report, &style);
+	if (profile->longest.count > LONGEST)
+		profile->longest.count = LONGEST;
 	if (!err)
 		err = longest_report(out, &report, &style);
 	if (!err)
@@ -228,7 +234,7 @@ static void *watch_thread(void *argument)
 		.frequency = FREQUENCY,
 		.off_cpu = true,
 		.runners = true,
-		.longest = LONGEST,
+		.longest = PROFILE_LONGEST_MAX,
 		.pids = &watch->target.pid,
 		.pid_count = watch->target.pid != 0,
 		.cgroup = watch->target.cgroup,

@@ -76,8 +76,8 @@ const struct wait_host *wait_host(void);
 bool wait_chain_follow(const struct wait_host *host, uint32_t tid, struct wait_chain *ret);
 
 /* Look up the other ends of the pipes and sockets that the last link waits at, and put them into
- * its `object`. This reads the descriptors of all processes that may be looked at, for some tens of
- * milliseconds at most. */
+ * its `object`. This reads the descriptors of all processes that may be looked at, for a tenth of a
+ * second at most. */
 void wait_chain_name_ends(const struct wait_host *host, struct wait_chain *chain);
 
 #endif

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -16,7 +17,7 @@
 #include "top/glance.h"
 
 /* The time for all descriptors: a host may have a million. */
-#define PATIENCE_NS (50 * NS_PER_S / 1000)
+#define PATIENCE_NS (100 * NS_PER_S / 1000)
 
 /* Processes that are named; of more only the number. */
 #define NAMED_MOST 2
@@ -110,19 +111,34 @@ static void add_found(struct glance *glance, struct search *search, uint32_t pid
 	text_make_safe(search->found[at].name);
 }
 
-/* All processes, until the time is over. */
-static void search_processes(struct glance *glance, struct search *search)
+static uint32_t distance(uint32_t a, uint32_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+static int by_distance(const void *a, const void *b, void *from)
+{
+	const uint32_t left = distance(*(const uint32_t *)a, *(const uint32_t *)from),
+		       right = distance(*(const uint32_t *)b, *(const uint32_t *)from);
+
+	return (left > right) - (left < right);
+}
+
+/* All processes, until the time is over: first those that were started about when this one was. */
+static void search_processes(struct glance *glance, uint32_t from, struct search *search)
 {
 	const uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
 	struct tids pids = { 0 };
 
-	if (!tasks_list(glance->host->proc, &pids))
+	if (!tasks_list(glance->host->proc, &pids) && pids.count) {
+		qsort_r(pids.items, pids.count, sizeof(*pids.items), by_distance, &from);
 		for (size_t i = 0; i < pids.count && !search->is_cut; i++) {
 			guard_about(pids.items[i]);
 			if (has_end(glance, pids.items[i], search, until_ns))
 				add_found(glance, search, pids.items[i]);
 			search->is_cut = clock_ns(CLOCK_MONOTONIC) > until_ns;
 		}
+	}
 	array_deinit(&pids);
 }
 
@@ -156,7 +172,7 @@ static void name_pipe(struct glance *glance, struct wait_link *link)
 		access_of(glance, link->tid, (uint32_t)link->call.arguments[0]) == O_RDONLY;
 	struct search search = { .kind = "pipe:[", .inode = link->inode, .is_reader = is_reader };
 
-	search_processes(glance, &search);
+	search_processes(glance, link->tgid, &search);
 	append_found(link, &search, is_reader ? " from " : " to ");
 	if (!search.count && !search.is_cut)
 		append(link, " whose other end no other process has open");
@@ -192,7 +208,7 @@ static void search_peer(struct glance *glance, struct wait_link *link, uint64_t 
 
 	if (!inode)
 		return;
-	search_processes(glance, &search);
+	search_processes(glance, link->tgid, &search);
 	append_found(link, &search, word);
 }
 

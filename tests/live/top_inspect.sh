@@ -78,8 +78,8 @@ other_ends_are_named() {
 # Numbers of threads in the memory of a container are its own.
 containers_have_their_own_numbers() {
 	start unshare -pf --mount-proc "$programs/lock_waits" mutex
-	waiter=$(grep -lx waiter /proc/[0-9]*/task/*/comm 2> /dev/null | while IFS=/ read -r _ _ process _ tid _; do
-		[ "$(awk '/^PPid/ { print $2 }' "/proc/$process/status")" != "$pid" ] || echo "$tid"
+	waiter=$({ grep -lx waiter /proc/[0-9]*/task/*/comm 2> /dev/null || true; } | while IFS=/ read -r _ _ process _ tid _; do
+		[ "$(awk '/^PPid/ { print $2 }' "/proc/$process/status" 2> /dev/null)" != "$pid" ] || echo "$tid"
 	done)
 	answer
 	says "(100|99) % waiting for lock 0x[0-9a-f]+ held by holder \([0-9]+\), which is sleeping for a time .*"
