@@ -262,19 +262,44 @@ static bool ask_for_wait(struct procfs *p, struct kept_thread *kept,
 	return true;
 }
 
-/* A thread that could run, and has not run since the last reading, waits for a CPU: since then, or,
- * if it was blocked there, since now. */
-static void note_queue(struct kept_thread *kept, struct iterator_record *r, bool has_run)
+/* The time since the last reading that is in neither counter. */
+static uint64_t uncounted(const struct kept_thread *kept, const struct iterator_record *r)
+{
+	const uint64_t window = r->now - kept->reported.seen_ns,
+		       run = r->counters[TASK_run_time] - kept->memory.reported[COUNTED_RUN],
+		       delay = r->counters[TASK_run_delay] - kept->memory.reported[COUNTED_DELAY];
+
+	/* Counters may lag, and then be behind what was reported. */
+	if ((int64_t)window < 0 || (int64_t)run < 0 || (int64_t)delay < 0 || run > window ||
+	    delay > window - run)
+		return 0;
+	return window - run - delay;
+}
+
+/*
+ * Since when a thread that could run waits for a CPU. One that has not run since the last reading
+ * has waited since then, or, if it was blocked there, since now. One that has run, and did not
+ * sleep, waits for as long as no counter has: the kernel counts a wait when it ends, and run time
+ * at ticks.
+ */
+static void note_queue(struct kept_thread *kept, struct iterator_record *r, bool is_new,
+		       bool has_run)
 {
 	const enum state before = kept->reported.state;
+	uint64_t waits;
 
-	if (has_run || r->state || r->exit_state) {
+	if (r->state || r->exit_state || is_new ||
+	    (has_run && r->counters[TASK_nvcsw] != kept->memory.voluntary)) {
 		kept->queued_ns = 0;
 		return;
 	}
-	if (!kept->queued_ns)
+	if (has_run) {
+		waits = uncounted(kept, r);
+		kept->queued_ns = waits > COUNTER_SLACK_NS ? r->now - waits : 0;
+	} else if (!kept->queued_ns) {
 		kept->queued_ns =
 			before == STATE_EXEC || before == STATE_RUNNABLE ? kept->ran_ns : r->now;
+	}
 	r->queued_since = kept->queued_ns;
 }
 
@@ -297,7 +322,7 @@ static struct error *take_thread(struct procfs *p, const struct listed_thread *t
 	r.counters[TASK_nivcsw] = kept->memory.involuntary;
 	if (has_run)
 		read_status(p, thread, &r);
-	note_queue(kept, &r, has_run);
+	note_queue(kept, &r, is_new, has_run);
 	kept->is_only_led = !wanted_has(&p->wanted, thread->tid, thread->tgid);
 	if (is_new) {
 		begin_thread(p, kept, &r);
