@@ -71,9 +71,9 @@ static bool look_at_thread(const struct wait_host *host, uint32_t tid, enum stat
 	size_t seen = 0;
 
 	for (int i = 0; chains && i < GLANCES_MOST && seen < SEEN_MOST; i++) {
-		if (!wait_chain_follow(host, tid, &chains[seen]))
-			break;
-		seen += wait_sentence_fits(lead, &chains[seen]);
+		/* A kernel that did not answer in time may do so now. */
+		seen += wait_chain_follow(host, tid, &chains[seen]) &&
+			wait_sentence_fits(lead, &chains[seen]);
 		commonest(chains, seen, WHOLE_CHAIN, &alike);
 		if (seen == SEEN_ENOUGH && alike == seen)
 			break;

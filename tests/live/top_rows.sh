@@ -203,11 +203,11 @@ inspector_profiles_all_threads() {
 	on_screen_still '## Stacks'
 	press G Home
 	for ((tries = 0; tries < 20; tries++)); do
-		press PageDown
-		! grep -q run_spin "$scratch/rows.seen" || break
 		sleep 1
 		tmux -S "$scratch/rows.tmux" capture-pane -p > "$scratch/rows.seen"
-		[ $((tries % 8)) -lt 7 ] || press Home
+		! grep -q run_spin "$scratch/rows.seen" || break
+		press PageDown
+		[ $((tries % 4)) -lt 3 ] || press Home
 	done
 	grep -q run_spin "$scratch/rows.seen" || { cat "$scratch/rows.seen"; return 1; }
 }
@@ -217,8 +217,8 @@ inspector_has_one_line_of_a_place() {
 	start bash -c 'echo ready; exec "$0" sleep 100 2200' "$programs/chain"
 	on_screen "$pid chain .* TIMER" -i 200ms -p "$pid"
 	press Enter
-	on_screen_still '(←|<-) interruptible'
-	equal "stacks that end in the wait" "$(grep -cE '(←|<-) interruptible' "$scratch/rows.seen")" 1
+	on_screen_still '(←|<-) timer'
+	equal "stacks that end in the wait" "$(grep -cE '(←|<-) timer' "$scratch/rows.seen")" 1
 	equal "where the longest ended" "$(grep -oE 'interruptible +chain .*' "$scratch/rows.seen" |
 		sed -E 's/.*(\[interrupt\]|-) +//; s/ .*//' | sort -u | wc -l)" 1
 }
