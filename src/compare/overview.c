@@ -86,6 +86,11 @@ static double median_rate(const struct overview_work *work, size_t side, uint32_
 	return spread.median;
 }
 
+static bool is_state(size_t column)
+{
+	return metrics[overview_metric(column)].section == SECTION_THREAD_STATES;
+}
+
 static void fill_value(const struct overview_work *work, const struct overview_group *group,
 		       enum overview_cause cause, struct overview_value *ret)
 {
@@ -103,9 +108,13 @@ static void fill_value(const struct overview_work *work, const struct overview_g
 		*ret = (struct overview_value){
 			.measured = true,
 			.metric = overview_metric(column),
-			/* What was not measured before did not change. */
-			.before = isnan(before) ? after : before,
+			/* What was not measured before did not change; but a recording of states
+			 * often begins with the first capture. */
+			.before = !isnan(before)     ? before
+				  : is_state(column) ? 0
+						     : after,
 			.after = after,
+			.is_first = isnan(before),
 		};
 	}
 }

@@ -69,6 +69,7 @@ extern const struct overview_cause_info overview_causes[CAUSE_COUNT];
 /* One cause of one group. */
 struct overview_value {
 	bool measured;
+	bool is_first; /* it was not measured before */
 	enum metric_id metric;
 	double before, after; /* per second, in the metric's unit; medians of several spans */
 	double seconds;       /* that count: the change and a part of the level, per second */

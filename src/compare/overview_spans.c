@@ -64,19 +64,37 @@ static double total_of(const struct ctprof_thread *thread, const struct metric *
 		       : total;
 }
 
+/* The states of a thread are known since it is watched. 0: for too short a time to say. */
+static double watched_seconds(const struct ctprof_thread *thread, double least)
+{
+	double watched =
+		metric_set_has(&thread->record.measured, METRIC_state_watched_ns)
+			? (double)thread->record.values.state_watched_ns.v / (double)NS_PER_S
+			: 0;
+
+	return watched < least / 2 ? 0 : fmax(watched, least);
+}
+
+/* `least` is that of the life; 0: all is divided by `seconds`. */
 static void add_thread(struct overview_work *work, struct overview_rates *rates,
-		       const struct ctprof_thread *thread, uint32_t key, double seconds)
+		       const struct ctprof_thread *thread, uint32_t key, double seconds,
+		       double least)
 {
 	const struct metric_set *impossible = impossible_of(&work->report->impossible, thread);
 	const struct metric_set *with_waits = &work->report->sides->waits.added;
 
 	for (size_t c = 0; c < OVERVIEW_COLUMNS_OF_CAUSES; c++) {
 		enum metric_id id = overview_metric(c);
+		double divisor = seconds;
 
-		if (id < METRIC_COUNT && metric_set_has(&thread->record.measured, id) &&
-		    !(impossible && metric_set_has(impossible, id)))
+		if (id == METRIC_COUNT || !metric_set_has(&thread->record.measured, id) ||
+		    (impossible && metric_set_has(impossible, id)))
+			continue;
+		if (least > 0 && metrics[id].section == SECTION_THREAD_STATES)
+			divisor = watched_seconds(thread, least);
+		if (divisor > 0)
 			add_rate(rates, key, c,
-				 total_of(thread, &metrics[id], with_waits) / seconds);
+				 total_of(thread, &metrics[id], with_waits) / divisor);
 	}
 }
 
@@ -100,7 +118,7 @@ static bool take_lives(struct overview_work *work, size_t side, size_t number, d
 			continue;
 		has_threads[key_of[i]] = true;
 		if (life > 0)
-			add_thread(work, rates, thread, key_of[i], life);
+			add_thread(work, rates, thread, key_of[i], life, least);
 	}
 	fill_absent(work, rates, has_threads);
 	return true;

@@ -399,6 +399,27 @@ TEST(one_capture)
 	comparison_end(&c);
 }
 
+/* States are known since a thread is watched: before that nothing is said of them. */
+TEST(locks_of_a_recording)
+{
+	struct comparison c;
+	const struct overview_value *lock;
+
+	comparison_begin(&c);
+	rates(&c, 1, "burns", METRIC_run_time_ns, 0, 0.2 * SECOND);
+	grow(&c, 2, "new", METRIC_state_lock_ns, NS_PER_S / 10, 9 * NS_PER_S);
+	grow(&c, 2, "new", METRIC_state_watched_ns, NS_PER_S / 10, 10 * NS_PER_S);
+	grow(&c, 3, "old", METRIC_state_lock_ns, 10 * NS_PER_S, 19 * NS_PER_S);
+	grow(&c, 3, "old", METRIC_state_watched_ns, 100 * NS_PER_S, 110 * NS_PER_S);
+	lock = &group_of(overview_of(&c), "new")->values[CAUSE_LOCK];
+	assert_int_equal(place_of(c.report->overview, "new"), 0);
+	assert_true(lock->is_first);
+	lock = &group_of(c.report->overview, "old")->values[CAUSE_LOCK];
+	assert_float_equal(lock->before, 0.1 * SECOND, 10);
+	assert_float_equal(lock->after, 0.9 * SECOND, 10);
+	comparison_end(&c);
+}
+
 /* A value that cannot be leads to nothing. */
 TEST(impossible_values_do_not_lead)
 {
@@ -429,5 +450,5 @@ UNIT_TESTS(cmocka_unit_test(planted_changes_are_found),
 	   cmocka_unit_test(the_process_of_the_change), cmocka_unit_test(ctprof_does_not_lead),
 	   cmocka_unit_test(totals_are_those_of_the_table), cmocka_unit_test(nothing_changed),
 	   cmocka_unit_test(different_boots), cmocka_unit_test(an_older_candidate_is_not_ranked),
-	   cmocka_unit_test(several_captures), cmocka_unit_test(one_capture),
-	   cmocka_unit_test(impossible_values_do_not_lead))
+	   cmocka_unit_test(several_captures), cmocka_unit_test(locks_of_a_recording),
+	   cmocka_unit_test(one_capture), cmocka_unit_test(impossible_values_do_not_lead))
