@@ -328,7 +328,7 @@ static bool add_reason(const struct output *o, struct line *line,
 				strcat(amount_text(amount, value->metric, value->before), "/s"),
 				word);
 	value_text(amount, o->overview, value->metric, value->after);
-	if (group->presence == PRESENCE_NEW || !o->report->comparing)
+	if (group->presence == PRESENCE_NEW || value->is_first || !o->report->comparing)
 		return line_add(line, "%s%s %s", line->length ? ", " : "", amount, word);
 	if (value->after < value->before / 2)
 		return line_add(line, "%s%s %s (before: %s)", line->length ? ", " : "", amount,
@@ -551,17 +551,20 @@ static const struct overview_group *still_group(const struct overview *overview)
 	return NULL;
 }
 
+/* The shortest that a name may get beside a command. */
 #define NEXT_COLUMNS 18
 
 static void put_next(struct output *o, const struct overview_group *group)
 {
-	struct line line = { 0 };
+	struct line line = { 0 }, command = { 0 };
+	size_t left;
 
 	if (!group)
 		return;
-	line_name(&line, name_text(group->label), NEXT_COLUMNS);
-	line_add(&line, ": ");
-	add_command(&line, group);
+	add_command(&command, group);
+	left = OVERVIEW_COLUMNS - text_width(command.text) - strlen(": ");
+	line_name(&line, name_text(group->label), left > NEXT_COLUMNS ? left : NEXT_COLUMNS);
+	line_add(&line, ": %s", command.text);
 	put_line(o, &line);
 }
 
