@@ -182,6 +182,8 @@ static struct error *parse_condition(const char *argument, void *at)
 	OPTION(OF(SHOW) | OF(RUN), "show, run", "rows", 'r', NULL, parse_flag, showing.rows, \
 	  "Add a line for each CPU, process, cgroup or value, most values first; with --all-slots " \
 	  "or --format openmetrics, a histogram each.", NULL) \
+	OPTION(OF(SHOW) | OF(RUN), "show, run", "all", 0, NULL, parse_flag, showing.all_rows, \
+	  "With --rows: all rows, and not the ten with most values only.", NULL) \
 	OPTION(OF(SHOW) | OF(RUN), "show, run", "all-slots", 'a', NULL, parse_flag, showing.all_slots, \
 	  "Print every nonempty bucket. By default, buckets are merged to fit a screen.", NULL) \
 	OPTION(OF(SHOW), "show", "interval", 'i', "TIME", parse_duration, showing.interval_ns, \

@@ -59,7 +59,7 @@ static const struct table_column columns[] = {
 	{ "p50_high", "P50", .type = TABLE_COUNT, .field = P50_HIGH },
 	{ "p99_low", .type = TABLE_COUNT, .formats = TABLE_FOR_PROGRAMS, .field = P99_LOW },
 	{ "p99_high", "P99", .type = TABLE_COUNT, .field = P99_HIGH },
-	{ "program", "PROGRAM", .type = TABLE_TEXT, .field = PROGRAM },
+	{ "program", .type = TABLE_TEXT, .formats = TABLE_FOR_PROGRAMS, .field = PROGRAM },
 	{ NULL, "WHAT", .type = TABLE_TEXT, .formats = TABLE_FOR_PEOPLE, .field = WHAT },
 };
 
@@ -74,13 +74,16 @@ static const char *word_or(const char *word, const char *otherwise)
 	return word ? word : otherwise;
 }
 
-/* "vfs_read to vfs_write, rows by process, only pid 12". A metric that cannot be read has the
- * reason instead. */
+/* "vfs_read to vfs_write, rows by process, only pid 12", or "program server (4711)". A metric that
+ * cannot be read has the reason instead. */
 static char *what_of(const struct kstats_entry *entry)
 {
 	_cleanup_free_ char *scope = kstats_scope_text(&entry->scope);
 	const bool has_rows = entry->by != KSTATS_BY_CPU;
 
+	if (entry->program)
+		return text_print("program %s (%.*s)", entry->program,
+				  (int)strcspn(entry->name, ":"), entry->name);
 	return text_print(
 		"%s%s%s%s%s%s", word_or(entry->start, word_or(entry->how, "a program's own")),
 		entry->end ? " to " : "", word_or(entry->end, ""), has_rows ? ", rows by " : "",
@@ -111,17 +114,6 @@ static void bound_cell(struct table_cell *cell, const struct list_row *row, doub
 		table_printf(cell, "%s",
 			     row->entry->is_time ? units_format(text, UNIT_NS, bound)
 						 : units_grouped(text, bound, ""));
-}
-
-static void program_cell(struct table_cell *cell, const struct list_row *row)
-{
-	const struct kstats_entry *entry = row->entry;
-
-	if (entry->program && row->for_people)
-		table_owned(cell, text_print("%s (%.*s)", entry->program,
-					     (int)strcspn(entry->name, ":"), entry->name));
-	else
-		table_string(cell, entry->program);
 }
 
 static void filters_cell(struct table_cell *cell, const struct kstats_entry *entry)
@@ -194,7 +186,7 @@ static void get_entry_cell(const void *context, const void *row, const struct ta
 		bound_cell(ret, of, 0.99, entry->p99.high);
 		return;
 	case PROGRAM:
-		program_cell(ret, of);
+		table_string(ret, entry->program);
 		return;
 	case WHAT:
 		table_owned(ret, what_of(entry));

@@ -39,6 +39,7 @@ static struct kstats_style style_of(const struct kstats_showing *showing)
 	struct kstats_style style = {
 		.utf8 = terminal_is_utf8(),
 		.rows = showing->rows,
+		.all_rows = showing->all_rows,
 		.lines = LINES_DEFAULT,
 		.width = terminal_table_width(),
 	};

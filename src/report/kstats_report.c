@@ -367,10 +367,15 @@ static void print_bucket_line(FILE *out, const struct kstats_table *table, const
 	fputc('\n', out);
 }
 
-static struct error *print_lines(FILE *out, const struct kstats_table *table)
+/* Rows of a table that are shown, unless all are asked for. */
+#define ROWS_SHOWN 10
+
+static struct error *print_lines(FILE *out, const struct kstats_table *table,
+				 const struct kstats_style *style)
 {
 	struct line *lines = calloc(table->rows.count + 1, sizeof(*lines));
 	struct error *err = lines ? NULL : &error_no_memory;
+	size_t counted = 0;
 
 	for (size_t i = 0; !err && i < table->rows.count; i++) {
 		lines[i].row = &table->rows.items[i];
@@ -382,10 +387,14 @@ static struct error *print_lines(FILE *out, const struct kstats_table *table)
 			"p99 up to", "max up to", kstats_bys[table->by].heading);
 	}
 	for (size_t i = 0; i < table->rows.count && lines; i++) {
-		if (!err && lines[i].of.count)
+		if (!err && lines[i].of.count &&
+		    counted++ < (style->all_rows ? SIZE_MAX : ROWS_SHOWN))
 			print_bucket_line(out, table, &lines[i]);
 		kstats_distribution_clear(&lines[i].of);
 	}
+	if (!style->all_rows && counted > ROWS_SHOWN)
+		fprintf(out, "  ... %zu more row%s (--all)\n", counted - ROWS_SHOWN,
+			plural(counted - ROWS_SHOWN));
 	free(lines);
 	return err;
 }
@@ -396,7 +405,7 @@ static struct error *print_table_rows(FILE *out, const struct kstats_table *tabl
 	struct error *err = NULL;
 
 	if (style->lines)
-		return print_lines(out, table);
+		return print_lines(out, table, style);
 	for (size_t i = 0; !err && i < table->rows.count; i++)
 		err = print_table_row(out, table, &table->rows.items[i], style);
 	return err;

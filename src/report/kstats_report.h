@@ -11,8 +11,10 @@
 
 struct kstats_style {
 	bool utf8;
-	bool rows; /* each CPU (process, cgroup, returned value) apart, after all together: a
-		    * line each, or with all slots a histogram each */
+	/* Each CPU (process, cgroup, returned value) apart, after all together: a line each, or
+	 * with all slots a histogram each. */
+	bool rows;
+	bool all_rows; /* and not the most important ones only */
 	/* Lines of a histogram, at most, as far as powers of two allow; 0: every bucket in use.
 	 */
 	size_t lines;

@@ -54,6 +54,15 @@ static void expect_output(struct output *o, const char *text)
 	free(o->text);
 }
 
+static unsigned lines_with(const char *text, const char *word)
+{
+	unsigned lines = 0;
+
+	for (const char *at = text; (at = strstr(at, word)); at++)
+		lines++;
+	return lines;
+}
+
 /* 90 values from 480 to 511 on CPU 0 and 1, 9 from 1000 to 1080 on CPU 0, 20000 on CPU 7. */
 static struct kstats_table *known(void)
 {
@@ -197,6 +206,34 @@ TEST(all_slots_and_rows)
 	kstats_table_destroy(table);
 }
 
+/* The ten with most values, unless all are asked for; those without any are no rows. */
+TEST(many_rows)
+{
+	struct kstats_style style = { .rows = true, .lines = 10 };
+	struct kstats_table *table = scene_kstats("x", 3);
+	struct kstats_row *row;
+	struct output o;
+
+	table->by = KSTATS_BY_PROCESS;
+	for (unsigned id = 1; id <= 12; id++)
+		for (unsigned i = 0; i < id; i++)
+			scene_kstats_record(table, id, "name", 5);
+	expect_ok(kstats_table_row(table, 99, "empty", &row));
+	expect_ok(kstats_report_text(begin(&o), table, &style));
+	end(&o);
+	assert_non_null(strstr(o.text, " 12 name\n"));
+	assert_non_null(strstr(o.text, " 3 name\n  ... 2 more rows (--all)\n"));
+	assert_null(strstr(o.text, " 2 name\n"));
+	free(o.text);
+	style.all_rows = true;
+	expect_ok(kstats_report_text(begin(&o), table, &style));
+	end(&o);
+	assert_int_equal(lines_with(o.text, " name\n"), 12);
+	assert_null(strstr(o.text, "more row"));
+	free(o.text);
+	kstats_table_destroy(table);
+}
+
 TEST(nothing_recorded)
 {
 	const struct kstats_style style = { .rows = true, .lines = 20 };
@@ -217,15 +254,6 @@ TEST(nothing_recorded)
 			  "  one side recorded nothing: there is nothing to compare\n");
 	kstats_table_destroy(table);
 	kstats_table_destroy(other);
-}
-
-static unsigned lines_with(const char *text, const char *word)
-{
-	unsigned lines = 0;
-
-	for (const char *at = text; (at = strstr(at, word)); at++)
-		lines++;
-	return lines;
 }
 
 /* The smallest and the largest: as many lines as wanted, and percentiles beside their names. */
@@ -568,8 +596,9 @@ TEST(bars)
 
 UNIT_TESTS(cmocka_unit_test(the_scope_is_printed), cmocka_unit_test(a_known_table),
 	   cmocka_unit_test(all_slots_and_rows), cmocka_unit_test(nothing_recorded),
-	   cmocka_unit_test(widest), cmocka_unit_test(as_many_lines_as_wanted),
-	   cmocka_unit_test(hostile_words), cmocka_unit_test(values_with_their_unit),
-	   cmocka_unit_test(csv), cmocka_unit_test(changes), cmocka_unit_test(changes_of_numbers),
+	   cmocka_unit_test(many_rows), cmocka_unit_test(widest),
+	   cmocka_unit_test(as_many_lines_as_wanted), cmocka_unit_test(hostile_words),
+	   cmocka_unit_test(values_with_their_unit), cmocka_unit_test(csv),
+	   cmocka_unit_test(changes), cmocka_unit_test(changes_of_numbers),
 	   cmocka_unit_test(heat_lines), cmocka_unit_test(axes_grow),
 	   cmocka_unit_test(heat_pictures), cmocka_unit_test(bars))
