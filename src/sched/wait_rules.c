@@ -70,7 +70,8 @@ static bool put_code(const struct kallsyms *symbols, const char *function, __u64
 
 void wait_rules_find_fifo(struct wait_state *state, const struct kallsyms *symbols)
 {
-	put_code(symbols, "fifo_open", &state->fifo_begin, &state->fifo_end);
+	if (!state->fifo_begin)
+		put_code(symbols, "fifo_open", &state->fifo_begin, &state->fifo_end);
 }
 
 bool wait_rules_look_at_swap(struct wait_state *state, const struct kallsyms *symbols,
