@@ -12,7 +12,7 @@
  */
 function flameModel(data) {
 	"use strict";
-	const KIND_NOTE = 2;
+	const KIND_NOTE = 2; /* and 3: idle waits */
 	const count = data.nodes.length;
 	const depth = new Uint32Array(count), end = new Uint32Array(count), parent = new Int32Array(count);
 	/* Threads stand below their processes; other groups have one level. */
@@ -123,7 +123,7 @@ function flameModel(data) {
 			const outer = !open.get(key);
 			path.push(i);
 			open.set(key, (open.get(key) || 0) + 1);
-			if (kind(i) === KIND_NOTE || !(v.weight[i] > 0))
+			if (kind(i) >= KIND_NOTE || !(v.weight[i] > 0))
 				continue;
 			if (!rows.has(key))
 				rows.set(key, { key, name: name(i), module: module(i), node: i,

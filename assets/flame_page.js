@@ -22,8 +22,8 @@
 		return (h ^ h >>> 15) >>> 0;
 	}
 
-	/* What a kind of frame (user, kernel, note) adds to saturation and lightness. */
-	const kinds = [[0, 0], [-10, -9], [-34, 8]];
+	/* What a kind of frame (user, kernel, note, idle) adds to saturation and lightness. */
+	const kinds = [[0, 0], [-10, -9], [-34, 8], [-100, 8]];
 
 	function colour(c, kind, name) {
 		const [hue, saturation, lightness] = data.classes[c].colour, h = name === null ? 0 : hash(name);

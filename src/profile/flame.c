@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "profile/flame_tree.h"
 #include "profile/import.h"
 #include "profile/reason.h"
@@ -235,6 +236,22 @@ static int compare_groups(const void *a, const void *b, void *context)
 	return of[x] != of[y] ? (of[x] > of[y]) - (of[x] < of[y]) : (x > y) - (x < y);
 }
 
+/* The frame that stands for all idle waits. */
+static struct error *idle_frame(struct flame_builder *b, uint32_t *ret)
+{
+	const struct idle *idle = b->view->idle;
+	const struct flame_face shown = {
+		.name = intern_and_free(b,
+					text_print("[idle: %zu thread%s all the time]",
+						   idle->thread_count, plural(idle->thread_count))),
+		.kind = FRAME_IDLE,
+	};
+	uint32_t face;
+	struct error *err = add_face(b, &shown, &face);
+
+	return err ? err : add_draft(b, 0, face, ret);
+}
+
 /* The groups of all wanted samples, and these in the order of their groups. */
 static struct error *find_groups(struct flame_builder *b, struct flame_side *side)
 {
@@ -242,12 +259,17 @@ static struct error *find_groups(struct flame_builder *b, struct flame_side *sid
 	group_of *find = groups[b->view->group_by];
 
 	for (uint32_t i = 0; i < p->samples.count; i++) {
+		const struct sample *sample = &p->samples.items[i];
+		const bool is_idle =
+			idle_has(b->view->idle, sample->thread, sample->class, sample->state);
 		struct error *err = NULL;
 
-		if (!(b->classes >> p->samples.items[i].class & 1))
+		if (!(b->classes >> sample->class & 1) || (is_idle && !b->view->folds_idle))
 			continue;
-		if (find)
-			err = find(b, p, &p->samples.items[i], &side->drafts[i]);
+		if (is_idle)
+			err = idle_frame(b, &side->drafts[i]);
+		else if (find)
+			err = find(b, p, sample, &side->drafts[i]);
 		if (err)
 			return err;
 		side->order[side->wanted++] = i;
@@ -319,13 +341,16 @@ static struct error *place_samples(struct flame_builder *b, struct flame_side *s
 
 	for (size_t i = 0; i < side->wanted; i++) {
 		const uint32_t number = side->order[i];
+		const struct sample *sample = &side->profile->samples.items[number];
 		struct error *err;
+
+		if (idle_has(b->view->idle, sample->thread, sample->class, sample->state))
+			continue;
 
 		if (side->drafts[number] != group)
 			leave_group(side);
 		group = side->drafts[number];
-		err = place_stack(b, side, group, side->profile->samples.items[number].node,
-				  &side->drafts[number]);
+		err = place_stack(b, side, group, sample->node, &side->drafts[number]);
 		if (err)
 			return err;
 	}

@@ -14,6 +14,7 @@
 #ifndef PROFILE_FLAME_H
 #define PROFILE_FLAME_H
 
+#include "profile/idle.h"
 #include "profile/profile.h"
 
 /* Below the root come the groups: FLAME_GROUP(id, name, what a group is). */
@@ -47,6 +48,10 @@ struct flame_view {
 	enum flame_group group_by;
 	bool offsets;    /* functions with the offset of the instruction: "read+0x1a" */
 	bool no_inlined; /* leave inlined frames out */
+	/* The waits of `profile` that are idle, which are left out, or are one frame of FRAME_IDLE
+	 * below the root; NULL: they are shown as others. Not for differences. */
+	const struct idle *idle;
+	bool folds_idle;
 };
 
 /* The appearance of nodes. A profile has few functions and many nodes, which share these. */

@@ -61,6 +61,7 @@ enum frame_kind {
 	FRAME_USER,
 	FRAME_KERNEL,
 	FRAME_NOTE, /* none of the program: "[truncated]", "--", a group's name */
+	FRAME_IDLE, /* in flames only: all waits that are idle */
 };
 
 /* Equal when all members are. */
@@ -205,6 +206,7 @@ struct profile_meta {
 	uint64_t on_cpu_period_ns;  /* of on-CPU samples; 0: none were taken */
 	uint64_t off_cpu_period_ns; /* of time-weighted sampling; 0: exact */
 	uint32_t cpus;
+	bool is_whole_host;               /* threads and states were not selected */
 	uint64_t memory_limit;            /* bytes; 0: there was none */
 	const struct name *without_table; /* files without room for their tables, "a, b, ..."; may
 					   * be NULL */

@@ -26,9 +26,13 @@ static const struct {
 	[STATE_SLEEP_NETWORK] = { true, REASON_NETWORK },
 	[STATE_SLEEP_PIPE] = { true, REASON_PIPE },
 	[STATE_SLEEP_TIMER] = { true, REASON_TIMER },
+	[STATE_SLEEP_CHILD] = { true, REASON_CHILD },
 	[STATE_SLEEP_OTHER] = { true, REASON_OTHER },
 	[STATE_LOCK] = { true, REASON_LOCK },
 	[STATE_IDLE] = { true, REASON_IDLE },
+	[STATE_IDLE_POLL] = { true, REASON_POLL },
+	[STATE_IDLE_COND] = { true, REASON_COND },
+	[STATE_IDLE_ACCEPT] = { true, REASON_ACCEPT },
 	[STATE_STOPPED] = { true, REASON_STOPPED },
 };
 

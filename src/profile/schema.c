@@ -96,6 +96,7 @@ static const struct json_field meta_rows[] = {
 	META(u64, on_cpu_period_ns),
 	META(u64, off_cpu_period_ns),
 	META(u32, cpus),
+	ROW(flag, "whole_host", profile_meta, is_whole_host),
 	META(u64, memory_limit),
 	META(name, without_table),
 };

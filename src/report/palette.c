@@ -18,6 +18,7 @@ static const struct {
 	[FRAME_USER] = { 0, 0 },
 	[FRAME_KERNEL] = { -10, -9 },
 	[FRAME_NOTE] = { -34, 8 },
+	[FRAME_IDLE] = { -100, 8 }, /* grey, whatever the class */
 };
 
 static double within(double value, double low, double high)

@@ -178,6 +178,12 @@ static void put_limit(const struct profile_session *session, struct profile *pro
 		profile->meta.without_table = profile_name(profile, names, strlen(names));
 }
 
+static bool is_whole_host(const struct profile_options *options)
+{
+	return !options->pid_count && !options->tid_count && !options->command &&
+	       !options->cgroup && !options->comm && !options->cpus && !options->selection;
+}
+
 static struct error *put_meta(struct profile_reading *r)
 {
 	const struct profile_options *options = &r->session->options;
@@ -200,6 +206,7 @@ static struct error *put_meta(struct profile_reading *r)
 		meta->on_cpu_period_ns = r->session->program->rodata->config.on_cpu_period_ns;
 	meta->off_cpu_period_ns = options->period_ns;
 	meta->cpus = cpus_online();
+	meta->is_whole_host = is_whole_host(options);
 	put_limit(r->session, r->profile);
 	for (size_t i = 0; options->probes && i < options->probes->events.count; i++) {
 		const struct name *event = options->probes->events.items[i];

@@ -31,6 +31,7 @@ static void fill_meta(struct profile *p, uint64_t *seed)
 	meta->on_cpu_period_ns = next_random(seed);
 	meta->off_cpu_period_ns = next_random(seed);
 	meta->cpus = (uint32_t)next_random(seed);
+	meta->is_whole_host = next_random(seed) & 1 ? true : false;
 	for (size_t i = 0; i < sizeof(meta->losses) / sizeof(*losses); i++)
 		losses[i] = next_random(seed);
 }
@@ -213,6 +214,7 @@ static void expect_same_meta(const struct profile_meta *a, const struct profile_
 	SAME(on_cpu_period_ns);
 	SAME(off_cpu_period_ns);
 	SAME(cpus);
+	SAME(is_whole_host);
 	SAME_BYTES(losses);
 }
 
