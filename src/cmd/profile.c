@@ -177,9 +177,8 @@ static void explain_nothing(const struct taking *t, const struct profile *profil
 			"off shows where threads wait)\n",
 			profile->threads.count, plural(profile->threads.count));
 	else
-		fprintf(stderr,
-			"the %zu selected thread%s had no wait, or none in the states of --state\n",
-			profile->threads.count, plural(profile->threads.count));
+		fprintf(stderr, "the %zu selected thread%s had no wait%s\n", profile->threads.count,
+			plural(profile->threads.count), t->options.selection ? " of --state" : "");
 }
 
 /* --- taking it --- */

@@ -83,8 +83,9 @@ struct profile_arguments {
 	{ "list-probes", 0, NULL, parse_flag, PROFILE_AT(arguments, list_probes),                  \
 	  "List the probes that -e matches; without -e, all probes of the kernel.", NULL, false }, \
 	{ "state", 0, "STATE[,STATE...]", parse_states, PROFILE_AT(arguments, states),             \
-	  "Select only time in these states: names, exec or sleep as in top, letters as "          \
-	  "in ps(1), or a mask of the kernel's bits (2).", state_name, OPTION_COMMON },                    \
+	  "Select waits by reason: lock, storage, network, pipe, child, timer, poll, "              \
+	  "cond, accept, cpu-wait and others. Also names of the kernel's states (io-wait), "       \
+	  "letters as in ps(1) (D), or a mask of the kernel's bits (2).", state_name, OPTION_COMMON }, \
 	{ "min-block-time", 'm', "TIME", parse_block_time, PROFILE_AT(arguments, min_ns),          \
 	  "Select only waits of at least TIME, in microseconds if it has no unit "                 \
 	  "(default 1).", NULL,                                                                    \

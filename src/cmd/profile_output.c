@@ -54,30 +54,31 @@ struct error *parse_flame_group(const char *argument, void *at)
 	return unknown_value("group", argument, flame_group_name);
 }
 
-static struct error *filter_at(void *at, struct filter **ret)
+static struct error *filter_at(void *at, struct profile_output **ret)
 {
-	struct filter **filter = at;
-	struct error *err = *filter ? NULL : filter_create(filter);
+	struct profile_output *output =
+		(struct profile_output *)((char *)at - offsetof(struct profile_output, filter));
 
-	if (!err)
-		*ret = *filter;
-	return err;
+	*ret = output;
+	return output->filter ? NULL : filter_create(&output->filter);
 }
 
 struct error *parse_filter(const char *argument, void *at)
 {
-	struct filter *filter;
-	struct error *err = filter_at(at, &filter);
+	struct profile_output *output;
+	struct error *err = filter_at(at, &output);
 
-	return err ? err : filter_keep(filter, argument);
+	output->filters.keeps = true;
+	return err ? err : filter_keep(output->filter, argument);
 }
 
 struct error *parse_not_contains(const char *argument, void *at)
 {
-	struct filter *filter;
-	struct error *err = filter_at(at, &filter);
+	struct profile_output *output;
+	struct error *err = filter_at(at, &output);
 
-	return err ? err : filter_drop(filter, argument);
+	output->filters.drops = true;
+	return err ? err : filter_drop(output->filter, argument);
 }
 
 const char *preset_name(size_t number)
@@ -92,10 +93,11 @@ static struct error *take_preset(void *context, const char *name)
 
 struct error *parse_preset(const char *argument, void *at)
 {
-	struct filter *filter;
-	struct error *err = filter_at(at, &filter);
+	struct profile_output *output;
+	struct error *err = filter_at(at, &output);
 
-	return err ? err : each_piece(argument, "preset", take_preset, filter);
+	output->filters.presets = true;
+	return err ? err : each_piece(argument, "preset", take_preset, output->filter);
 }
 
 struct error *profile_output_settle(const struct profile_output *output)
@@ -187,9 +189,16 @@ static struct error *write_to(const struct profile_output *output,
 	return err;
 }
 
-/* Write files with unnamed frames before names are looked up. */
+static bool is_picture(enum profile_format format)
+{
+	return format == PROFILE_FORMAT_SVG || format == PROFILE_FORMAT_HTML;
+}
+
+/* Write files with unnamed frames before names are looked up. `pictures` is the report for these,
+ * which need not show all; NULL: the same. */
 static struct error *write_files(const struct profile_output *output,
-				 const struct profile_report *report, bool is_raw,
+				 const struct profile_report *report,
+				 const struct profile_report *pictures, bool is_raw,
 				 unsigned interval)
 {
 	struct error *err = NULL;
@@ -200,7 +209,8 @@ static struct error *write_files(const struct profile_output *output,
 
 		err = format_of(output, path, &format);
 		if (!err && (format == PROFILE_FORMAT_RAW) == is_raw)
-			err = write_to(output, report, path, format, interval);
+			err = write_to(output, pictures && is_picture(format) ? pictures : report,
+				       path, format, interval);
 	}
 	return err;
 }
@@ -289,6 +299,29 @@ static struct error *name_frames(const struct profile_output *output, struct pro
 	return err;
 }
 
+/* The options that hide something, as "--filter and --preset hide". */
+static void print_filters(const struct profile_output *output)
+{
+	const struct {
+		bool is_given;
+		const char *name;
+	} options[] = { { output->filters.keeps, "--filter" },
+			{ output->filters.drops, "--not-contains" },
+			{ output->filters.presets, "--preset" } };
+	size_t count = 0, printed = 0;
+
+	for (size_t i = 0; i < array_length(options); i++)
+		count += options[i].is_given;
+	for (size_t i = 0; i < array_length(options); i++)
+		if (options[i].is_given && ++printed)
+			fprintf(stderr, "%s%s",
+				printed == 1       ? ""
+				: printed == count ? " and "
+						   : ", ",
+				options[i].name);
+	fputs(count == 1 ? " hides" : " hide", stderr);
+}
+
 static struct error *filter_samples(const struct profile_output *output, struct profile *profile)
 {
 	struct filtered filtered;
@@ -298,12 +331,13 @@ static struct error *filter_samples(const struct profile_output *output, struct 
 	if (!output->filter)
 		return NULL;
 	err = filter_apply(output->filter, profile, &filtered);
-	if (!err && filtered.count && !output->quiet)
-		fprintf(stderr,
-			"ctprof: --filter, --not-contains and --preset hide %s of stacks%s\n",
-			units_format(text, UNIT_NS, filtered.ns),
-			profile->samples.count ? "" : ": all of them");
-	return err;
+	if (err || !filtered.count || output->quiet)
+		return err;
+	fputs("ctprof: ", stderr);
+	print_filters(output);
+	fprintf(stderr, " %s of stacks%s\n", units_format(text, UNIT_NS, filtered.ns),
+		profile->samples.count ? "" : ": all of them");
+	return NULL;
 }
 
 static struct error *prepare(const struct profile_output *output, struct profile *profile)
@@ -331,12 +365,14 @@ typedef struct error *profile_text(FILE *out, const struct profile_report *repor
 
 /* Where there is time on the CPU, functions come before whole stacks: these are of waits mostly. */
 static profile_text *const texts[] = {
-	waits_report,     stack_report,     function_report, thread_report, longest_report,
-	preemptor_report, histogram_report, names_report,    footer_report,
+	idle_report,      reason_report, waits_report,   stack_report,
+	function_report,  thread_report, longest_report, preemptor_report,
+	histogram_report, names_report,  footer_report,
 };
 static profile_text *const texts_on_cpu[] = {
-	waits_report,     function_report,  stack_report, thread_report, longest_report,
-	preemptor_report, histogram_report, names_report, footer_report,
+	idle_report,      reason_report, waits_report,   function_report,
+	stack_report,     thread_report, longest_report, preemptor_report,
+	histogram_report, names_report,  footer_report,
 };
 /* The comparison of two profiles covers only stacks. */
 static profile_text *const texts_of_two[] = { stack_report };
@@ -386,26 +422,74 @@ static enum flame_group usual_group(const struct profile_output *output,
 		       : FLAME_BY_NONE;
 }
 
+/* Of a whole host, most threads have nothing to do. What was selected is shown. */
+static bool hides_idle(const struct profile_output *output, const struct profile_report *report)
+{
+	return report->profile->meta.is_whole_host && !report->baseline && !output->filter &&
+	       !output->shows_idle;
+}
+
+static bool wants_pictures(const struct profile_output *output)
+{
+	enum profile_format format;
+
+	if (output->format)
+		return !profile_format_named(output->format, &format) && is_picture(format);
+	for (size_t i = 0; i < output->paths.count; i++)
+		if (!profile_format_of_path(output->paths.items[i], &format) && is_picture(format))
+			return true;
+	return false;
+}
+
+/* Pictures have the idle waits as one frame; files for programs have everything. */
+static struct error *show_files(const struct profile_output *output,
+				const struct profile_report *report, struct flame_view view,
+				const struct idle *idle, unsigned interval)
+{
+	_cleanup_(flame_destroy) struct flame *folded = NULL;
+	struct profile_report pictures = *report;
+	enum profile_format format;
+	struct error *err = NULL;
+
+	view.idle = idle;
+	view.folds_idle = true;
+	if (idle && wants_pictures(output))
+		err = flame_create(report->profile, NULL, &view, &folded);
+	if (folded)
+		pictures.flame = folded;
+	if (!err && output->paths.count)
+		return write_files(output, report, &pictures, false, interval);
+	if (!err)
+		err = profile_format_named(output->format, &format);
+	return err ? err
+		   : write_to(output, is_picture(format) ? &pictures : report, "-", format,
+			      interval);
+}
+
 static struct error *show_named(const struct profile_output *output, struct profile_report *report,
 				unsigned interval)
 {
 	_cleanup_(flame_destroy) struct flame *flame = NULL;
+	_cleanup_(idle_deinit) struct idle idle = { 0 };
+	const bool is_text = !output->paths.count && !output->format;
+	const struct profile_report before = *report;
 	struct flame_view view = *report->view;
-	enum profile_format format;
-	struct error *err;
+	struct error *err = NULL;
 
 	if (!output->group_is_given)
 		view.group_by = usual_group(output, report);
-	err = flame_create(report->profile, report->baseline, &view, &flame);
-	if (err)
-		return err;
+	if (hides_idle(output, report))
+		err = idle_find(report->profile, &idle);
+	if (is_text && idle.ns)
+		view.idle = report->idle = &idle;
+	if (!err)
+		err = flame_create(report->profile, report->baseline, &view, &flame);
 	report->flame = flame;
-	if (output->paths.count)
-		return write_files(output, report, false, interval);
-	if (!output->format)
-		return print_profile_text(output, report, interval);
-	err = profile_format_named(output->format, &format);
-	return err ? err : write_to(output, report, "-", format, interval);
+	if (!err)
+		err = is_text ? print_profile_text(output, report, interval)
+			      : show_files(output, report, view, idle.ns ? &idle : NULL, interval);
+	*report = before;
+	return err;
 }
 
 /* Name frames of the kernel and of the vDSO. Both belong to the host where the profile was taken.
@@ -432,7 +516,7 @@ struct error *profile_output_show(const struct profile_output *output, struct pr
 	struct error *err = name_kernel(output, profile);
 
 	if (!err)
-		err = write_files(output, &report, true, interval);
+		err = write_files(output, &report, NULL, true, interval);
 	if (err || !wants_names(output))
 		return err;
 	err = prepare(output, profile);

@@ -24,7 +24,10 @@ struct profile_output {
 	enum flame_group group_by;
 	bool group_is_given;   /* else the tree of the text is by program, and pictures are not */
 	struct filter *filter; /* NULL: nothing was asked for */
-	bool offsets, no_inline, quiet;
+	struct {
+		bool keeps, drops, presets;
+	} filters; /* what it is made of */
+	bool offsets, no_inline, shows_idle, quiet;
 	size_t top; /* 0: the usual */
 	bool all;
 	const char *symfs;
@@ -57,6 +60,9 @@ struct profile_output {
 	{ "preset", 0, "NAME[,NAME...]", parse_preset, PROFILE_OUTPUT_AT(arguments, filter),       \
 	  "Hide the waits of a runtime's idle threads. Files "                                     \
 	  "~/.config/ctprof/presets/NAME.preset are presets too.", preset_name, false },           \
+	{ "idle", 0, NULL, parse_flag, PROFILE_OUTPUT_AT(arguments, shows_idle),                   \
+	  "Show idle threads, too: in a profile of the whole host, text leaves their waits out, "  \
+	  "and pictures draw them as one grey frame.", NULL, OPTION_COMMON },    \
 	{ "offsets", 's', NULL, parse_flag, PROFILE_OUTPUT_AT(arguments, offsets),                 \
 	  "Show the offset of the instruction after each function name.", NULL, false },           \
 	{ "no-inline", 0, NULL, parse_flag, PROFILE_OUTPUT_AT(arguments, no_inline),               \

@@ -17,7 +17,8 @@ struct profile_report {
 	const struct profile *baseline; /* NULL: no difference */
 	const struct flame *flame;      /* made of these by `view` */
 	const struct flame_view *view;
-	const char *title; /* NULL: says what is in it */
+	const struct idle *idle; /* waits of `profile` that text leaves out; NULL: none */
+	const char *title;       /* NULL: says what is in it */
 };
 
 /* FORMAT(id, extension, name of --format, what it is, function) */

@@ -29,6 +29,18 @@ struct profile_style {
 struct error *head_report(FILE *out, const struct profile_report *report,
 			  const struct profile_style *style) MUST_CHECK;
 
+/* A line about the idle waits that the rest leaves out. */
+struct error *idle_report(FILE *out, const struct profile_report *report,
+			  const struct profile_style *style) MUST_CHECK;
+
+/*
+ * The time of each program for each reason that matters, most first: of what was not left out.
+ * Waits that end when another process acts (network, pipe, other) weigh a tenth for the order, and
+ * those for a child, a time or work nothing.
+ */
+struct error *reason_report(FILE *out, const struct profile_report *report,
+			    const struct profile_style *style) MUST_CHECK;
+
 /*
  * The heaviest functions of the flame, with all that they call, as a tree, heaviest first: callers
  * above what they call, and indented only where ways part. It ends in at most `limit` places. Of

@@ -27,6 +27,7 @@ struct wait_row {
 struct wait_rows {
 	const struct profile *profile;
 	const struct profile_style *style;
+	const struct idle *idle; /* waits that are left out */
 	unsigned char *known;
 	ARRAY(struct wait_row);
 	struct word_map numbers;
@@ -75,9 +76,11 @@ static struct wait_row *row_of(struct wait_rows *rows, uint32_t thread, enum rea
 
 /* --- adding up --- */
 
-static bool is_wait(unsigned class, unsigned classes)
+static bool is_wait(const struct wait_rows *rows, unsigned classes, uint32_t thread, unsigned class,
+		    unsigned state)
 {
-	return profile_classes[class].is_off_cpu && classes >> class & 1;
+	return profile_classes[class].is_off_cpu && classes >> class & 1 &&
+	       !idle_has(rows->idle, thread, class, state);
 }
 
 static struct error *add_sample(struct wait_rows *rows, struct word_map *threads,
@@ -147,13 +150,13 @@ static struct error *add_up(struct wait_rows *rows, unsigned classes)
 	for (size_t i = 0; i < profile->samples.count && !err; i++) {
 		const struct sample *sample = &profile->samples.items[i];
 
-		if (is_wait(sample->class, classes))
+		if (is_wait(rows, classes, sample->thread, sample->class, sample->state))
 			err = add_sample(rows, &threads, sample);
 	}
 	for (size_t i = 0; i < profile->longest.count && !err; i++) {
 		const struct block *block = &profile->longest.items[i];
 
-		if (is_wait(block->class, classes))
+		if (is_wait(rows, classes, block->thread, block->class, block->state))
 			err = add_longest(rows, block);
 	}
 	word_map_deinit(&threads);
@@ -277,6 +280,7 @@ static struct error *find_waits(struct wait_rows *rows, const struct profile_rep
 	struct error *err;
 
 	rows->profile = report->profile;
+	rows->idle = report->idle;
 	rows->known = known_frames_of(report->profile);
 	err = rows->known ? add_up(rows, profile_classes_shown(report)) : &error_no_memory;
 	if (!err && rows->count)

@@ -53,9 +53,10 @@ bool wait_rules_configure(struct wait_config *config, const struct btf *kernel);
 struct error *wait_rules_probe(int program) MUST_CHECK;
 
 /*
- * Find the code that opens FIFOs, unless probe_environment did; and once something is on swap, that which brings it back, for no
- * thread waits for it before: false means that nothing is on swap, and true sets `ret_is_known`.
- * `symbols` are those of the kernel; NULL: they are read up to that function.
+ * Find the code that opens FIFOs, unless probe_environment did; and once something is on swap, that
+ * which brings it back, for no thread waits for it before: false means that nothing is on swap, and
+ * true sets `ret_is_known`. `symbols` are those of the kernel; NULL: they are read up to that
+ * function.
  */
 void wait_rules_find_fifo(struct wait_state *state, const struct kallsyms *symbols);
 bool wait_rules_look_at_swap(struct wait_state *state, const struct kallsyms *symbols,

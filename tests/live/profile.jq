@@ -18,7 +18,8 @@ def stacks:
 def samples:
 	. as $p | stacks as $stacks | .samples as $s |
 	range($s.ns // [] | length) |
-	{ thread: $p.threads[$s.thread[.]], class: $p.classes[$s.class[.]], ns: $s.ns[.], count: $s.count[.],
+	{ thread: $p.threads[$s.thread[.]], class: $p.classes[$s.class[.]],
+		state: $p.states[$s.state[.]? // 0], ns: $s.ns[.], count: $s.count[.],
 		cpu: $s.cpu[.]?, stack: (if $s.node[.] == null then [] else $stacks[$s.node[.]] end) };
 
 def of($name): select(.thread.name == $name);

@@ -49,6 +49,7 @@ void report_scene_flame(struct report_scene *s)
 					     .baseline = s->baseline,
 					     .flame = s->flame,
 					     .view = &s->view,
+					     .idle = s->view.folds_idle ? NULL : s->view.idle,
 					     .title = title };
 }
 

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/sum.h"
+#include "profile/reason.h"
+#include "report/flame_walk.h"
+#include "report/profile_heading.h"
+#include "report/profile_stack.h"
+
+/* --- what is left out --- */
+
+struct error *idle_report(FILE *out, const struct profile_report *report,
+			  const struct profile_style *style)
+{
+	const struct idle *idle = report->idle;
+	char left_out[UNITS_TEXT_MAX], all[UNITS_TEXT_MAX];
+
+	(void)style;
+	if (!idle)
+		return NULL;
+	fprintf(out, "%zu thread%s idle all the time", idle->thread_count,
+		plural(idle->thread_count));
+	if (idle->part_count)
+		fprintf(out, ", %zu at times", idle->part_count);
+	fprintf(out, ": %s of %s not shown (--idle)\n", units_format(left_out, UNIT_NS, idle->ns),
+		units_format(all, UNIT_NS, idle->all_ns));
+	return NULL;
+}
+
+/* --- programs --- */
+
+/* What a reason weighs in the order of programs, in tenths. */
+static const unsigned char weights[REASON_COUNT] = {
+	[REASON_ON_CPU] = 10, [REASON_CPU_WAIT] = 10, [REASON_LOCK] = 10,   [REASON_STORAGE] = 10,
+	[REASON_PAGING] = 10, [REASON_STOPPED] = 10,  [REASON_NETWORK] = 1, [REASON_PIPE] = 1,
+	[REASON_OTHER] = 1,   [REASON_UNKNOWN] = 1,
+};
+
+struct program_row {
+	const struct name *name; /* NULL: threads of the kernel */
+	uint64_t ns[REASON_COUNT], sum, threads;
+	double weight;
+};
+
+/* A reason has a column if it is so much of some row that is shown; the heaviest of them. */
+#define LEAST_SHARE 0.05
+#define COLUMNS_MAX 7
+
+struct programs {
+	ARRAY(struct program_row);
+	bool has_column[REASON_COUNT];
+};
+
+static int heaviest_first(const void *a, const void *b)
+{
+	const struct program_row *x = a, *y = b;
+
+	if (x->weight != y->weight)
+		return x->weight < y->weight ? 1 : -1;
+	if (x->sum != y->sum)
+		return x->sum < y->sum ? 1 : -1;
+	return 0;
+}
+
+static struct error *row_of(struct programs *programs, struct word_map *numbers,
+			    const struct profile_thread *thread, struct program_row **ret)
+{
+	const struct name *name = thread->is_kernel ? NULL : thread->process;
+	uint32_t *number = word_map_at(numbers, (struct words){ { (uintptr_t)name, 1 } });
+
+	if (!number)
+		return &error_no_memory;
+	if (*number == WORD_MAP_NEW) {
+		if (!array_push(programs, (struct program_row){ .name = name }))
+			return &error_no_memory;
+		*number = (uint32_t)programs->count - 1;
+	}
+	*ret = &programs->items[*number];
+	return NULL;
+}
+
+static struct error *add_sample(struct programs *programs, struct word_map *numbers, bool *seen,
+				const struct profile *profile, const struct sample *sample)
+{
+	const enum reason reason = reason_of_state(sample->state);
+	struct program_row *row = NULL;
+	struct error *err =
+		row_of(programs, numbers, &profile->threads.items[sample->thread], &row);
+
+	if (err)
+		return err;
+	sum_add(&row->ns[reason], sample->ns);
+	sum_add(&row->sum, sample->ns);
+	row->weight += (double)sample->ns * weights[reason];
+	row->threads += !seen[sample->thread];
+	seen[sample->thread] = true;
+	return NULL;
+}
+
+static struct error *add_samples(struct programs *programs, const struct profile_report *report)
+{
+	const struct profile *profile = report->profile;
+	const unsigned classes = profile_classes_shown(report);
+	_cleanup_free_ bool *seen = calloc(profile->threads.count + 1, sizeof(*seen));
+	struct word_map numbers = { 0 };
+	struct error *err = seen ? NULL : &error_no_memory;
+
+	for (size_t i = 0; i < profile->samples.count && !err; i++) {
+		const struct sample *sample = &profile->samples.items[i];
+
+		if (sample->ns && classes >> sample->class & 1 &&
+		    !idle_has(report->idle, sample->thread, sample->class, sample->state))
+			err = add_sample(programs, &numbers, seen, profile, sample);
+	}
+	word_map_deinit(&numbers);
+	return err;
+}
+
+/* --- the table --- */
+
+static void choose_columns(struct programs *programs, size_t shown)
+{
+	double most[REASON_COUNT] = { 0 };
+
+	for (size_t i = 0; i < shown; i++)
+		for (enum reason reason = 0; reason < REASON_COUNT; reason++) {
+			const struct program_row *row = &programs->items[i];
+			const double share = (double)row->ns[reason] / (double)row->sum;
+
+			if (share >= LEAST_SHARE)
+				most[reason] += (double)row->ns[reason];
+		}
+	for (size_t columns = 0; columns < COLUMNS_MAX; columns++) {
+		enum reason heaviest = REASON_COUNT;
+
+		for (enum reason reason = 0; reason < REASON_COUNT; reason++)
+			if (most[reason] > 0 && !programs->has_column[reason] &&
+			    (heaviest == REASON_COUNT ||
+			     (weights[reason] + 1) * most[reason] >
+				     (weights[heaviest] + 1) * most[heaviest]))
+				heaviest = reason;
+		if (heaviest == REASON_COUNT)
+			break;
+		programs->has_column[heaviest] = true;
+	}
+}
+
+static uint64_t rest_of(const struct programs *programs, const struct program_row *row)
+{
+	uint64_t rest = 0;
+
+	for (enum reason reason = 0; reason < REASON_COUNT; reason++)
+		if (!programs->has_column[reason])
+			sum_add(&rest, row->ns[reason]);
+	return rest;
+}
+
+/* Times of three digits: there may be ten columns. */
+static void put_short_time(struct table_cell *ret, uint64_t ns)
+{
+	static const struct {
+		uint64_t ns;
+		const char *name;
+	} units[] = { { NS_PER_S, "s" }, { NS_PER_S / 1000, "ms" }, { 1000, "µs" }, { 1, "ns" } };
+	size_t i = 0;
+	double value;
+
+	if (!ns)
+		return;
+	while (units[i].ns > ns)
+		i++;
+	value = (double)ns / (double)units[i].ns;
+	table_printf(ret, "%.*f%s",
+		     value >= 100 || units[i].ns == 1 ? 0
+		     : value >= 10                    ? 1
+						      : 2,
+		     value, units[i].name);
+}
+
+enum program_field { PROGRAM, THREADS, SUM, REASON, REST };
+
+static void get_program_cell(const void *context, const void *row_,
+			     const struct table_column *column, struct table_cell *ret)
+{
+	const struct program_row *row = row_;
+
+	switch ((enum program_field)column->field) {
+	case PROGRAM:
+		table_text(ret, !row->name          ? TEXT("[kernel threads]")
+				: row->name->length ? name_text(row->name)
+						    : TEXT("[unknown]"));
+		return;
+	case THREADS:
+		table_count(ret, row->threads);
+		return;
+	case SUM:
+		put_short_time(ret, row->sum);
+		return;
+	case REASON:
+		put_short_time(ret, row->ns[column->argument]);
+		return;
+	case REST:
+		put_short_time(ret, rest_of(context, row));
+		return;
+	}
+}
+
+static struct error *print_programs(FILE *out, struct programs *programs,
+				    const struct profile_style *style, const char *sum)
+{
+	struct table_column columns[REASON_COUNT + 4] = {
+		{ "program", .type = TABLE_TEXT, .field = PROGRAM },
+		{ "threads", .type = TABLE_COUNT, .field = THREADS },
+		{ sum, .type = TABLE_TEXT, .right = true, .field = SUM },
+	};
+	const size_t shown = rows_shown(style, programs->count);
+	uint64_t rest = 0, left_out = 0;
+	struct table table;
+	size_t count = 3;
+
+	choose_columns(programs, shown);
+	for (enum reason reason = 0; reason < REASON_COUNT; reason++)
+		if (programs->has_column[reason])
+			columns[count++] =
+				(struct table_column){ reason_rows[reason].heading,
+						       .type = TABLE_TEXT, .right = true,
+						       .field = REASON, .argument = reason };
+	for (size_t i = 0; i < shown; i++)
+		sum_add(&rest, rest_of(programs, &programs->items[i]));
+	if (rest)
+		columns[count++] = (struct table_column){ "rest", .type = TABLE_TEXT, .right = true,
+							  .field = REST };
+	table_begin(&table, columns, count, profile_table(out, style, get_program_cell, programs));
+	for (size_t i = 0; i < shown && table_row(&table, &programs->items[i]); i++)
+		;
+	for (size_t i = shown; i < programs->count; i++)
+		sum_add(&left_out, programs->items[i].sum);
+	print_more_rows(&table, programs->count - shown, "program", UNIT_NS, left_out);
+	return table_end(&table);
+}
+
+struct error *reason_report(FILE *out, const struct profile_report *report,
+			    const struct profile_style *style)
+{
+	struct programs programs = { 0 };
+	struct error *err = NULL;
+
+	if (flame_classes(report->flame) & FLAME_OFF_CPU)
+		err = add_samples(&programs, report);
+	if (!err && programs.count) {
+		qsort(programs.items, programs.count, sizeof(*programs.items), heaviest_first);
+		print_heading(out, style, "Programs, by reason");
+		err = print_programs(out, &programs, style, report->idle ? "not idle" : "all");
+	}
+	array_deinit(&programs);
+	return err;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
+#include <string.h>
+
+#include "unit/profile_report_scene.h"
+
+static struct report_scene s;
+
+static int setup(void **state)
+{
+	(void)state;
+	report_scene_begin(&s);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	report_scene_end(&s);
+	return 0;
+}
+
+static void wait_for(const char *program, uint32_t pid, enum profile_class class, enum state what,
+		     uint64_t ns)
+{
+	uint32_t thread = build_profile_thread(s.profile, pid, pid, program, program, NULL);
+
+	build_sample(s.profile, thread, class, "main", ns, 1)->state = (uint8_t)what;
+}
+
+/* Waits that another process ends count less: a lock comes before pipes and children. */
+TEST(programs_are_ordered_by_what_matters)
+{
+	const uint64_t second = 1000000000;
+
+	wait_for("shell", 1, CLASS_INTERRUPTIBLE, STATE_SLEEP_CHILD, 90 * second);
+	wait_for("reader", 2, CLASS_INTERRUPTIBLE, STATE_SLEEP_PIPE, 50 * second);
+	wait_for("reader", 3, CLASS_RUNNABLE, STATE_RUNNABLE, 10000000);
+	wait_for("stuck", 4, CLASS_INTERRUPTIBLE, STATE_LOCK_FUTEX, 10 * second);
+	wait_for("logger", 5, CLASS_IO_WAIT, STATE_SLEEP_DISK, 1234567890);
+	wait_for("running", 6, CLASS_ON_CPU, STATE_EXEC, 900000);
+	assert_string_equal(
+		report_scene_text(&s, reason_report),
+		"\n## Programs, by reason\n"
+		" program  threads    all  on CPU   lock  storage   pipe  child    rest \n"
+		" stuck          1  10.0s       -  10.0s        -      -      -       - \n"
+		" reader         2  50.0s       -      -        -  50.0s      -  10.0ms \n"
+		" logger         1  1.23s       -      -    1.23s      -      -       - \n"
+		" running        1  900µs   900µs      -        -      -      -       - \n"
+		" shell          1  90.0s       -      -        -      -  90.0s       - \n");
+}
+
+TEST(rows_are_limited_and_the_rest_is_counted)
+{
+	char name[20];
+
+	for (uint32_t i = 0; i < 15; i++) {
+		snprintf(name, sizeof(name), "p%u", i);
+		wait_for(name, i + 1, CLASS_IO_WAIT, STATE_SLEEP_DISK, 1000000 * (i + 1));
+	}
+	s.style.limit = 2;
+	assert_string_equal(report_scene_text(&s, reason_report),
+			    "\n## Programs, by reason\n"
+			    " program  threads     all  storage \n"
+			    " p14            1  15.0ms   15.0ms \n"
+			    " p13            1  14.0ms   14.0ms \n"
+			    " ... 13 more programs with 91.000ms (--all)\n");
+}
+
+/* The line, the table without what it says, and that both are all. */
+TEST(idle_waits_are_one_line)
+{
+	struct idle idle;
+
+	wait_for("server", 1, CLASS_INTERRUPTIBLE, STATE_IDLE_POLL, 4000000000);
+	wait_for("sleeper", 2, CLASS_INTERRUPTIBLE, STATE_SLEEP_TIMER, 4000000000);
+	wait_for("stuck", 3, CLASS_INTERRUPTIBLE, STATE_LOCK_FUTEX, 4000000000);
+	expect_ok(idle_find(s.profile, &idle));
+	s.view.idle = &idle;
+	assert_string_equal(report_scene_text(&s, idle_report),
+			    "2 threads idle all the time: 8.000s of 12.000s not shown (--idle)\n");
+	assert_string_equal(report_scene_text(&s, reason_report),
+			    "\n## Programs, by reason\n"
+			    " program  threads  not idle   lock \n"
+			    " stuck          1     4.00s  4.00s \n");
+	s.view.idle = NULL;
+	assert_string_equal(report_scene_text(&s, idle_report), "");
+	idle_deinit(&idle);
+}
+
+/* No table of what has no waits. */
+TEST(time_on_the_cpu_has_no_reasons)
+{
+	wait_for("busy", 1, CLASS_ON_CPU, STATE_EXEC, 1000);
+	assert_string_equal(report_scene_text(&s, reason_report), "");
+}
+
+#define SCENE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+UNIT_TESTS(SCENE(programs_are_ordered_by_what_matters),
+	   SCENE(rows_are_limited_and_the_rest_is_counted), SCENE(idle_waits_are_one_line),
+	   SCENE(time_on_the_cpu_has_no_reasons))
