@@ -51,7 +51,7 @@ struct error *stack_report(FILE *out, const struct profile_report *report,
 
 /* The waits of each program for each reason at each place, where most time was spent first. A place
  * is the innermost function of the program itself, and what that calls. Waits for work are last,
- * and left out beside others. Shares are of those that are not. */
+ * and left out beside others. */
 struct error *waits_report(FILE *out, const struct profile_report *report,
 			   const struct profile_style *style) MUST_CHECK;
 

@@ -31,7 +31,6 @@ struct wait_rows {
 	unsigned char *known;
 	ARRAY(struct wait_row);
 	struct word_map numbers;
-	uint64_t ns;
 	bool has_wakers;
 };
 
@@ -165,20 +164,19 @@ static struct error *add_up(struct wait_rows *rows, unsigned classes)
 
 /* --- printing --- */
 
-enum wait_field { TIME, SHARE, THREADS, COUNT, MEAN, LONGEST, REASON, PROGRAM, PLACE, WAKER };
+enum wait_field { TIME, THREADS, COUNT, MEAN, LONGEST, REASON, PROGRAM, PLACE, WAKER };
 
 /* When columns are shown. */
-enum { WITH_WAKERS = 1, WITH_LONGEST = 2 };
+enum { WITH_WAKERS = 1, WITH_LONGEST = 2, WITH_PROGRAMS = 4 };
 
 static const struct table_column columns[] = {
 	{ "time", .type = TABLE_NS, .field = TIME },
-	{ "share", .type = TABLE_PERCENT, .decimals = 1, .field = SHARE, .minor = 3 },
-	{ "threads", .type = TABLE_COUNT, .field = THREADS, .minor = 4 },
+	{ "threads", .type = TABLE_COUNT, .field = THREADS, .minor = 3 },
 	{ "times", .type = TABLE_COUNT, .field = COUNT, .minor = 1 },
 	{ "mean", .type = TABLE_NS, .field = MEAN, .minor = 2 },
 	{ "longest", .type = TABLE_NS, .when = WITH_LONGEST, .field = LONGEST },
 	{ "reason", .type = TABLE_TEXT, .field = REASON },
-	{ "program", .type = TABLE_TEXT, .field = PROGRAM },
+	{ "program", .type = TABLE_TEXT, .when = WITH_PROGRAMS, .field = PROGRAM },
 	{ "where", .type = TABLE_TEXT, .field = PLACE },
 	{ "woken by", .type = TABLE_TEXT, .when = WITH_WAKERS, .field = WAKER },
 };
@@ -209,9 +207,6 @@ static void get_wait_cell(const void *context, const void *row_, const struct ta
 	switch ((enum wait_field)column->field) {
 	case TIME:
 		table_ns(ret, row->ns);
-		return;
-	case SHARE:
-		table_real(ret, TABLE_PERCENT, 100 * share_of((double)row->ns, (double)rows->ns));
 		return;
 	case THREADS:
 		table_count(ret, row->threads);
@@ -256,6 +251,14 @@ static size_t rows_in_question(const struct wait_rows *rows)
 	return count ? count : rows->count;
 }
 
+static bool has_programs(const struct wait_rows *rows)
+{
+	for (size_t i = 1; i < rows->count; i++)
+		if (rows->items[i].program != rows->items[0].program)
+			return true;
+	return false;
+}
+
 static struct error *print_wait_rows(FILE *out, const struct wait_rows *rows)
 {
 	struct table_options options = profile_table(out, rows->style, get_wait_cell, rows);
@@ -265,7 +268,8 @@ static struct error *print_wait_rows(FILE *out, const struct wait_rows *rows)
 	uint64_t rest = 0;
 
 	options.when = (rows->has_wakers ? WITH_WAKERS : 0) |
-		       (rows->profile->longest.count ? WITH_LONGEST : 0);
+		       (rows->profile->longest.count ? WITH_LONGEST : 0) |
+		       (has_programs(rows) ? WITH_PROGRAMS : 0);
 	table_begin(&table, columns, array_length(columns), options);
 	for (size_t i = 0; i < shown && table_row(&table, &rows->items[i]); i++)
 		;
@@ -285,8 +289,6 @@ static struct error *find_waits(struct wait_rows *rows, const struct profile_rep
 	err = rows->known ? add_up(rows, profile_classes_shown(report)) : &error_no_memory;
 	if (!err && rows->count)
 		qsort(rows->items, rows->count, sizeof(*rows->items), longest_first);
-	for (size_t i = 0; i < rows_in_question(rows); i++)
-		sum_add(&rows->ns, rows->items[i].ns);
 	return err;
 }
 

@@ -316,8 +316,8 @@ first_screen_has() {
 	between "columns" 60 "$(head -n 24 "$scratch/text" | sed 's/ *$//' | LC_ALL=C.UTF-8 wc -L)" 100
 }
 
-for what in "mutex lock  .*states .* pthread_mutex_lock" "pipe pipe  .*states .*run_pipe .* read" \
-	"disk storage  .*states .*run_disk" "vfork  states .* vfork" "flock lock  .*states .*run_flock .* flock"; do
+for what in "mutex lock  .* pthread_mutex_lock" "pipe pipe  .*run_pipe .* read" \
+	"disk storage  .*run_disk" "vfork  vfork" "flock lock  .*run_flock .* flock"; do
 	run_case "offcpu: the first screen has the wait of a thread: ${what%% *}" needs_profiles \
 		first_screen_has "${what%% *}" "${what#* }"
 done
