@@ -6,6 +6,7 @@
 #include "cli/reading.h"
 #include "cmd/record.h"
 #include "top/top.h"
+#include "tui/columns.h"
 
 /* --- what is wanted --- */
 
@@ -66,6 +67,14 @@ static struct error *parse_number(const char *argument, void *at)
 	return NULL;
 }
 
+static struct error *parse_columns(const char *argument, void *at)
+{
+	struct column_choice choice;
+	struct error *err = column_choice_parse(text_of(argument), &choice);
+
+	return err ? err : parse_string(argument, at);
+}
+
 static struct error *parse_window(const char *argument, void *at)
 {
 	return parse_duration_from(argument, INTERVAL_MIN_MS, at);
@@ -92,6 +101,11 @@ static const struct option_row top_options[] = {
 	  "switches, threads, name, tid, user, cgroup, or a "
 	  "state; a leading \"-\" reverses the order.",
 	  NULL, OPTION_COMMON },
+	{ "columns", 0, "COLUMN[,COLUMN...]", parse_columns, AT(columns),
+	  "Columns of the screen, from left to right: tid, pid, threads, name, user, cgroup, "
+	  "active, "
+	  "cpu, states, now, switches, ended, exit, history, or the names of states.",
+	  NULL, false },
 	{ "engine", 'e', "ENGINE", parse_engine, AT(engine),
 	  "exact: every switch, by BPF; counters: the kernel's own counters; taskstats: four "
 	  "delays by netlink; procfs: files of /proc, without privileges; auto: the first of these "

@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -170,7 +172,7 @@ static struct error *jump_replay(void *context, const char *to)
 
 #define PROFILE_TIME "10s"
 
-/* Execute `ctprof profile` for the selected thread. Returns only on failure. */
+/* In the child: execute `ctprof profile` for the selected thread. Returns only on failure. */
 static struct error *profile(const struct screen_result *result)
 {
 	const char *target = result->is_process ? "--pid" : "--tid";
@@ -185,11 +187,62 @@ static struct error *profile(const struct screen_result *result)
 	return error_system(errno, "ctprof profile");
 }
 
+/* The engine goes on: it gives back the records of threads that end meanwhile. */
+static struct error *wait_for(struct top *top, pid_t child)
+{
+	const struct timespec tick = { .tv_nsec = NS_PER_S / 4 };
+	struct error *err = NULL;
+
+	while (waitpid(child, NULL, WNOHANG) == 0) {
+		nanosleep(&tick, NULL);
+		if (!err)
+			err = tick_screen(top);
+	}
+	return err;
+}
+
+/* False: the user wants no more, or the terminal is gone. */
+static bool wants_to_return(void)
+{
+	int key;
+
+	fputs("\nPress Enter to return to ctprof top, q and Enter to quit.\n", stderr);
+	key = getchar();
+	for (int rest = key; rest != '\n' && rest != EOF;)
+		rest = getchar();
+	return key != EOF && key != 'q';
+}
+
+/* Profile, and ask. `^C` ends the profile, which then prints what it has, and not this process. */
+static struct error *profile_and_return(struct top *top, const struct screen_result *result,
+					bool *ret_returns)
+{
+	struct sigaction ignored = { .sa_handler = SIG_IGN }, before;
+	struct error *err;
+	pid_t child;
+
+	*ret_returns = false;
+	sigaction(SIGINT, &ignored, &before);
+	child = fork();
+	if (child == 0) {
+		sigaction(SIGINT, &before, NULL);
+		err = profile(result);
+		fprintf(stderr, "ctprof: %s\n", err->message);
+		_exit(STATUS_FAILED);
+	}
+	err = child < 0 ? error_system(errno, "ctprof profile") : wait_for(top, child);
+	sigaction(SIGINT, &before, NULL);
+	if (!err)
+		*ret_returns = wants_to_return();
+	return err;
+}
+
 struct error *top_run_screen(struct top *top, int *ret)
 {
 	const struct top_arguments *a = top->arguments;
-	const struct screen_options options = {
+	struct screen_options options = {
 		.view = top->view,
+		.columns = a->columns,
 		.filter = a->filter,
 		.interval_ns = a->interval_ns,
 		.no_colour = !terminal_allows_colour(),
@@ -204,13 +257,17 @@ struct error *top_run_screen(struct top *top, int *ret)
 	};
 	struct screen_result result = { 0 };
 	struct error *err = top_read_first(top);
+	bool returns = true;
 
-	if (!err)
+	while (!err && returns) {
 		err = screen_run(&options, &feed, &result);
+		options.again = &result;
+		returns = false;
+		if (!err && result.exit == SCREEN_PROFILE)
+			err = profile_and_return(top, &result, &returns);
+	}
 	if (err)
 		return err;
-	if (result.exit == SCREEN_PROFILE)
-		return profile(&result);
 	/* End by the same signal, since shells check that. */
 	if (result.signal)
 		*ret = 128 + result.signal;

@@ -24,7 +24,7 @@ struct top_arguments {
 	size_t count, limit;
 	unsigned format;
 	unsigned grouping;
-	const char *sort, *filter;
+	const char *sort, *filter, *columns;
 	uint32_t inspect; /* a process or a thread, of which pages are printed; 0: none */
 	bool no_kernel, all;
 	const char *record, *replay;

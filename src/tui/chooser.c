@@ -5,7 +5,9 @@
 static bool has_no_room(const struct tui *tui, const struct column_layout *layout,
 			enum tui_column column)
 {
-	return column_is_wanted(&tui->columns, table_grouping(tui), column) &&
+	const struct column_choice choice = table_columns(tui);
+
+	return column_is_wanted(&choice, table_grouping(tui), column) &&
 	       !column_layout_has(layout, column);
 }
 
@@ -24,7 +26,7 @@ static void draw_row(const struct tui *tui, const struct column_layout *layout,
 	if (tui->mode == MODE_COLUMNS && has_no_room(tui, layout, column))
 		pen_text(&pen, STYLE_STRONG, TEXT("no room: "));
 	pen_print(&pen, STYLE_PLAIN, "%s%s", row->prose,
-		  column >= COLUMN_STATE_FIRST ? ", % of its time" : "");
+		  column >= TUI_COLUMN_STATE_FIRST ? ", % of its time" : "");
 	pen_skip(&pen, STYLE_PLAIN, columns);
 }
 
@@ -40,7 +42,7 @@ void chooser_draw(struct tui *tui, int columns)
 		 tui->mode == MODE_COLUMNS ? TEXT(" Columns: space turns one on or off")
 					   : TEXT(" Sort by: Enter sorts by the selected column"));
 	pen_skip(&pen, STYLE_HEAD, columns);
-	for (int i = 0; i < height && top + (size_t)i < COLUMN_COUNT; i++) {
+	for (int i = 0; i < height && top + (size_t)i < TUI_COLUMN_COUNT; i++) {
 		enum tui_column column = (enum tui_column)(top + (size_t)i);
 
 		draw_row(tui, &layout, column, tui_head_lines() + 1 + i, columns);

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/columns.h"
 
+#include <signal.h>
 #include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/units.h"
 
 #include "tui/tui.h"
 
@@ -40,6 +45,49 @@ DRAWN(TID)
 	draw_number(pen,
 		    line->depth || !is_group(tui, line) ? line->thread->tid : line->thread->tgid,
 		    width);
+}
+
+DRAWN(PID)
+{
+	UNUSED(tui), UNUSED(column);
+	draw_number(pen, line->thread->tgid, width);
+}
+
+DRAWN(CPU)
+{
+	const uint64_t ns = line->interval_ns, ran = state_times_of(&line->times, STATE_EXEC);
+
+	UNUSED(tui), UNUSED(column);
+	draw_percent(pen, ns ? (double)ran / (double)ns : 0, width);
+}
+
+DRAWN(ENDED)
+{
+	const double s = (double)line->interval_ns / NS_PER_S;
+	char buffer[FIT_NUMBER_MAX];
+
+	UNUSED(tui), UNUSED(column);
+	pen_field(pen, line->ended ? STYLE_PLAIN : STYLE_DIM,
+		  text_of(fit_rate(buffer, s > 0 ? line->ended / s : 0)), width, ALIGN_RIGHT,
+		  FIT_START);
+}
+
+/* As wait(2) has it: a signal, or a code. */
+DRAWN(EXIT)
+{
+	const struct state_thread *thread = line->thread;
+	const int signal = (int)(thread->exit_code & 0x7f);
+	const char *name = signal ? sigabbrev_np(signal) : NULL;
+	char buffer[FIT_NUMBER_MAX] = "";
+
+	UNUSED(tui), UNUSED(column);
+	if (thread->has_ended && thread->has_exit_code && name)
+		snprintf(buffer, sizeof(buffer), "%s", name);
+	else if (thread->has_ended && thread->has_exit_code)
+		snprintf(buffer, sizeof(buffer), "%u",
+			 signal ? (unsigned)signal : thread->exit_code >> 8 & 0xff);
+	pen_field(pen, name ? STYLE_ERROR : STYLE_PLAIN, text_of(buffer), width, ALIGN_LEFT,
+		  FIT_START);
 }
 
 DRAWN(THREADS)
@@ -173,7 +221,7 @@ DRAWN(HISTORY)
 /* No engine tells all parts apart. */
 DRAWN(STATE)
 {
-	enum state state = (enum state)(column - COLUMN_STATE_FIRST);
+	enum state state = (enum state)(column - TUI_COLUMN_STATE_FIRST);
 
 	if (state_is_measured_in_part(tui->model->window.measured, state))
 		draw_percent(pen, state_line_share(line, state), width);
@@ -181,39 +229,118 @@ DRAWN(STATE)
 		pen_field(pen, STYLE_DIM, TEXT("-"), width, ALIGN_RIGHT, FIT_START);
 }
 
-const struct column_row column_rows[COLUMN_COUNT] = {
-#define COLUMN_ROW(id, a_head, width, widest, part, order, groupings, side, sort, text) \
-	[COLUMN_##id] = { .head = a_head,                                               \
-			  .prose = text,                                                \
-			  .least = width,                                               \
-			  .most = widest,                                               \
-			  .share = part,                                                \
-			  .leaves = order,                                              \
-			  .not_in = groupings,                                          \
-			  .align = ALIGN_##side,                                        \
-			  .is_on = true,                                                \
-			  .key = STATE_SORT_##sort,                                     \
-			  .draw = draw_##id },
-	TOP_COLUMNS(COLUMN_ROW)
-#undef COLUMN_ROW
-#define COLUMN_ROW(id, main_one, name, label, letter, text)            \
-	[COLUMN_STATE_FIRST + STATE_##id] = { .head = label,           \
-					      .prose = text,           \
-					      .least = 6,              \
-					      .most = 6,               \
-					      .leaves = 2,             \
-					      .align = ALIGN_RIGHT,    \
-					      .key = STATE_SORT_STATE, \
-					      .draw = draw_STATE },
-		THREAD_STATES(COLUMN_ROW)
-#undef COLUMN_ROW
+const struct column_row column_rows[TUI_COLUMN_COUNT] = {
+#define TUI_COLUMN_ROW(id, a_head, width, widest, part, order, groupings, side, sort, text) \
+	[TUI_COLUMN_##id] = { .word = #id,                                                  \
+			      .head = a_head,                                               \
+			      .prose = text,                                                \
+			      .least = width,                                               \
+			      .most = widest,                                               \
+			      .share = part,                                                \
+			      .leaves = order,                                              \
+			      .not_in = groupings,                                          \
+			      .align = ALIGN_##side,                                        \
+			      .is_on = !(COLUMNS_OFF >> TUI_COLUMN_##id & 1),               \
+			      .key = STATE_SORT_##sort,                                     \
+			      .draw = draw_##id },
+	TOP_COLUMNS(TUI_COLUMN_ROW)
+#undef TUI_COLUMN_ROW
+#define TUI_COLUMN_ROW(id, main_one, name, label, letter, text)            \
+	[TUI_COLUMN_STATE_FIRST + STATE_##id] = { .word = name,            \
+						  .head = label,           \
+						  .prose = text,           \
+						  .least = 6,              \
+						  .most = 6,               \
+						  .leaves = 2,             \
+						  .align = ALIGN_RIGHT,    \
+						  .key = STATE_SORT_STATE, \
+						  .draw = draw_STATE },
+		THREAD_STATES(TUI_COLUMN_ROW)
+#undef TUI_COLUMN_ROW
 };
+
+/* The first ones are given; the others follow as they are in the table, with states behind their
+ * bar. */
+static void order_columns(struct column_choice *choice, const enum tui_column *first, size_t count)
+{
+	bool is_there[TUI_COLUMN_COUNT] = { false };
+	size_t at = 0;
+
+	for (; at < count; at++) {
+		choice->order[at] = first[at];
+		is_there[first[at]] = true;
+	}
+	for (enum tui_column c = 0; c < TUI_COLUMN_STATE_FIRST; c++) {
+		if (!is_there[c])
+			choice->order[at++] = c;
+		for (enum tui_column s = TUI_COLUMN_STATE_FIRST;
+		     c == TUI_COLUMN_STATES && s < TUI_COLUMN_COUNT; s++)
+			if (!is_there[s])
+				choice->order[at++] = s;
+	}
+}
 
 void column_choice_init(struct column_choice *choice)
 {
 	*choice = (struct column_choice){ .numbers = false };
-	for (enum tui_column c = 0; c < COLUMN_COUNT; c++)
+	for (enum tui_column c = 0; c < TUI_COLUMN_COUNT; c++)
 		choice->is_on[c] = column_rows[c].is_on;
+	order_columns(choice, NULL, 0);
+}
+
+static bool is_word(struct text word, const char *of)
+{
+	return word.length == strlen(of) && strncasecmp(word.bytes, of, word.length) == 0;
+}
+
+static bool is_called(const struct column_row *row, struct text word)
+{
+	return is_word(word, row->word) || is_word(word, row->head);
+}
+
+static struct error *unknown_column(struct text word)
+{
+	char name[32], all[512] = "";
+	const char *nearest;
+	size_t used = 0;
+
+	snprintf(name, sizeof(name), "%.*s", (int)(word.length < 31 ? word.length : 31),
+		 word.bytes);
+	nearest =
+		text_nearest(name, &column_rows[0].word, TUI_COLUMN_COUNT, sizeof(column_rows[0]));
+	if (nearest)
+		return error_create("unknown column '%s'; did you mean '%s'?", name, nearest);
+	for (enum tui_column c = 0; c < TUI_COLUMN_STATE_FIRST && used < sizeof(all); c++)
+		used += (size_t)snprintf(all + used, sizeof(all) - used, "%s, ",
+					 column_rows[c].word);
+	return error_create("unknown column '%s'; expected: %sor a state", name, all);
+}
+
+struct error *column_choice_parse(struct text text, struct column_choice *ret)
+{
+	struct column_choice choice = { .numbers = false };
+	enum tui_column chosen[TUI_COLUMN_COUNT];
+	size_t count = 0;
+	struct text word;
+
+	while (text_cut(&text, ',', &word)) {
+		enum tui_column c = 0;
+
+		word = text_trim(word);
+		while (c < TUI_COLUMN_COUNT && !is_called(&column_rows[c], word))
+			c++;
+		if (c == TUI_COLUMN_COUNT)
+			return unknown_column(word);
+		if (choice.is_on[c])
+			return error_create("column '%s' appears twice", column_rows[c].word);
+		choice.is_on[c] = true;
+		chosen[count++] = c;
+	}
+	if (!count)
+		return error_create("no column");
+	order_columns(&choice, chosen, count);
+	*ret = choice;
+	return NULL;
 }
 
 /* --- where they are --- */
@@ -221,14 +348,14 @@ void column_choice_init(struct column_choice *choice)
 bool column_is_wanted(const struct column_choice *choice, enum state_grouping grouping,
 		      enum tui_column column)
 {
-	bool is_number = choice->numbers && choice->is_on[COLUMN_STATES] &&
-			 column >= COLUMN_STATE_FIRST &&
-			 state_is_main((enum state)(column - COLUMN_STATE_FIRST));
+	bool is_number = choice->numbers && choice->is_on[TUI_COLUMN_STATES] &&
+			 column >= TUI_COLUMN_STATE_FIRST &&
+			 state_is_main((enum state)(column - TUI_COLUMN_STATE_FIRST));
 
 	if (column_rows[column].not_in & 1u << grouping)
 		return false;
 	return is_number ||
-	       (choice->is_on[column] && (column != COLUMN_STATES || !choice->numbers));
+	       (choice->is_on[column] && (column != TUI_COLUMN_STATES || !choice->numbers));
 }
 
 /* A path needs more than a name: rather without a history. */
@@ -236,25 +363,22 @@ bool column_is_wanted(const struct column_choice *choice, enum state_grouping gr
 
 static unsigned least_of(enum tui_column column, enum state_grouping grouping)
 {
-	bool is_path = column == COLUMN_NAME && grouping == STATE_BY_CGROUP;
+	bool is_path = column == TUI_COLUMN_NAME && grouping == STATE_BY_CGROUP;
 
 	return is_path ? LEAST_OF_PATH : column_rows[column].least;
 }
 
-/* All that are wanted, where the bar is: numbers of states stand together. */
+/* All that are wanted, in their order. */
 static void list_wanted(struct column_layout *layout, const struct column_choice *choice,
 			enum state_grouping grouping)
 {
 	layout->count = 0;
-	for (enum tui_column c = 0; c < COLUMN_STATE_FIRST; c++) {
+	for (size_t i = 0; i < TUI_COLUMN_COUNT; i++) {
+		const enum tui_column c = choice->order[i];
+
 		if (column_is_wanted(choice, grouping, c))
 			layout->places[layout->count++] =
 				(struct column_place){ c, 0, least_of(c, grouping) };
-		for (enum tui_column s = COLUMN_STATE_FIRST; c == COLUMN_STATES && s < COLUMN_COUNT;
-		     s++)
-			if (column_is_wanted(choice, grouping, s))
-				layout->places[layout->count++] =
-					(struct column_place){ s, 0, column_rows[s].least };
 	}
 }
 
@@ -340,14 +464,14 @@ bool column_layout_has(const struct column_layout *layout, enum tui_column colum
 
 /* --- orders --- */
 
-size_t column_sorts(enum tui_column column, struct state_sort ret[COLUMN_SORTS_MAX])
+size_t column_sorts(enum tui_column column, struct state_sort ret[TUI_COLUMN_SORTS_MAX])
 {
 	const struct column_row *row = &column_rows[column];
 	size_t count = 0;
 
 	if (row->key == STATE_SORT_KEYS)
 		return 0;
-	if (column == COLUMN_STATES) {
+	if (column == TUI_COLUMN_STATES) {
 		for (; count < BAR_STATES; count++)
 			ret[count] = (struct state_sort){ .key = STATE_SORT_STATE,
 							  .state = bar_states[count] };
@@ -355,6 +479,6 @@ size_t column_sorts(enum tui_column column, struct state_sort ret[COLUMN_SORTS_M
 	}
 	ret[0] = (struct state_sort){ .key = row->key };
 	if (row->key == STATE_SORT_STATE)
-		ret[0].state = (enum state)(column - COLUMN_STATE_FIRST);
+		ret[0].state = (enum state)(column - TUI_COLUMN_STATE_FIRST);
 	return 1;
 }

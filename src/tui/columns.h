@@ -22,6 +22,8 @@ struct tui;
 #define TOP_COLUMNS(TOP_COLUMN)                                                                    \
 	TOP_COLUMN(TID, "TID", 7, 7, 0, 0, BY(CGROUP), RIGHT, TID,                                 \
 		   "its number; of groups, of their process")                                      \
+	TOP_COLUMN(PID, "PID", 7, 7, 0, 2, BY(PROCESS) | BY(CGROUP), RIGHT, KEYS,                  \
+		   "the number of its process")                                                    \
 	TOP_COLUMN(THREADS, "THR", 4, 4, 0, 3, BY(THREAD), RIGHT, THREADS,                         \
 		   "how many threads live")                                                        \
 	TOP_COLUMN(NAME, "NAME", 15, 44, 3, 0, 0, LEFT, NAME, "its name, and that of its process") \
@@ -30,22 +32,32 @@ struct tui;
 		   "where it is accounted")                                                        \
 	TOP_COLUMN(ACTIVE, "ACTIVE", 7, 7, 0, 4, 0, RIGHT, ACTIVE,                                 \
 		   "threads in EXEC, RUNQ, PAGING, LOCK or DISK, on average")                      \
+	TOP_COLUMN(CPU, "CPU%", 6, 6, 0, 2, 0, RIGHT, KEYS, "run time, in % of one CPU")           \
 	TOP_COLUMN(STATES, "STATES", 14, 80, 6, 0, 0, LEFT, STATE, "all states as a bar, or in %") \
 	TOP_COLUMN(NOW, "NOW FOR", 12, 12, 0, 5, 0, LEFT, PROGRESS,                                \
 		   "what it is in the middle of, and for how long, or longer (>)")                 \
 	TOP_COLUMN(SWITCHES, "SW/s", 5, 5, 0, 6, 0, RIGHT, SWITCHES,                               \
 		   "times it left a CPU, a second")                                                \
+	TOP_COLUMN(ENDED, "ENDED/s", 7, 7, 0, 2, 0, RIGHT, KEYS, "threads that ended, a second")   \
+	TOP_COLUMN(EXIT, "EXIT", 7, 7, 0, 2, 0, LEFT, KEYS,                                        \
+		   "exit code or signal of what ended in the window")                              \
 	TOP_COLUMN(HISTORY, "HISTORY", 8, 30, 2, 7, 0, LEFT, KEYS, "ACTIVE in the last windows")
 
 enum tui_column {
-#define COLUMN_ENUM(id, ...) COLUMN_##id,
-	TOP_COLUMNS(COLUMN_ENUM)
-#undef COLUMN_ENUM
-		COLUMN_STATE_FIRST, /* one for each state, in % */
-	COLUMN_COUNT = COLUMN_STATE_FIRST + STATE_COUNT
+#define TUI_COLUMN_ENUM(id, ...) TUI_COLUMN_##id,
+	TOP_COLUMNS(TUI_COLUMN_ENUM)
+#undef TUI_COLUMN_ENUM
+		TUI_COLUMN_STATE_FIRST, /* one for each state, in % */
+	TUI_COLUMN_COUNT = TUI_COLUMN_STATE_FIRST + STATE_COUNT
 };
 
+/* Those that are shown only if they are chosen. */
+#define COLUMNS_OFF                                                             \
+	(1u << TUI_COLUMN_PID | 1u << TUI_COLUMN_CPU | 1u << TUI_COLUMN_ENDED | \
+	 1u << TUI_COLUMN_EXIT)
+
 struct column_row {
+	const char *word; /* in --columns, in any case; the head will do, too */
 	const char *head, *prose;
 	unsigned least, most, share, leaves;
 	unsigned not_in;
@@ -55,14 +67,19 @@ struct column_row {
 	void (*draw)(const struct tui *tui, struct pen *pen, const struct state_line *line,
 		     enum tui_column column, unsigned width);
 };
-extern const struct column_row column_rows[COLUMN_COUNT];
+extern const struct column_row column_rows[TUI_COLUMN_COUNT];
 
 struct column_choice {
-	bool is_on[COLUMN_COUNT];
-	bool numbers; /* main states in % instead of the bar */
+	bool is_on[TUI_COLUMN_COUNT];
+	enum tui_column order[TUI_COLUMN_COUNT]; /* all, from left to right */
+	bool numbers;                            /* main states in % instead of the bar */
 };
 
 void column_choice_init(struct column_choice *choice);
+
+/* These columns in this order, and no others: "tid,name,active,lock,now". The error names the
+ * nearest column. */
+struct error *column_choice_parse(struct text text, struct column_choice *ret) MUST_CHECK;
 
 /* Is it to be there, if there is room? */
 bool column_is_wanted(const struct column_choice *choice, enum state_grouping grouping,
@@ -74,7 +91,7 @@ struct column_layout {
 		enum tui_column column;
 		int x;
 		unsigned width;
-	} places[COLUMN_COUNT];
+	} places[TUI_COLUMN_COUNT];
 	size_t count;
 };
 
@@ -84,8 +101,8 @@ void column_layout_make(struct column_layout *layout, const struct column_choice
 bool column_layout_has(const struct column_layout *layout, enum tui_column column);
 
 /* Orders that a column stands for, from `first` on; 0 when there is none. */
-#define COLUMN_SORTS_MAX (BAR_STATES + 1)
-size_t column_sorts(enum tui_column column, struct state_sort ret[COLUMN_SORTS_MAX]);
+#define TUI_COLUMN_SORTS_MAX (BAR_STATES + 1)
+size_t column_sorts(enum tui_column column, struct state_sort ret[TUI_COLUMN_SORTS_MAX]);
 
 static inline bool sort_is(struct state_sort a, struct state_sort b)
 {

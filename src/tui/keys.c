@@ -39,8 +39,9 @@ ACTION(move_by)
 		table_move(tui, by);
 	else if (tui->mode & (MODE_COLUMNS | MODE_SORT))
 		tui->chosen = by < 0 ? (tui->chosen > (size_t)-by ? tui->chosen - (size_t)-by : 0)
-			      : tui->chosen + (size_t)by < COLUMN_COUNT ? tui->chosen + (size_t)by
-									: COLUMN_COUNT - 1;
+			      : tui->chosen + (size_t)by < TUI_COLUMN_COUNT
+				      ? tui->chosen + (size_t)by
+				      : TUI_COLUMN_COUNT - 1;
 	else
 		page_scroll(&tui->page, by, tui_body_lines() - 1);
 	return NULL;
@@ -158,7 +159,7 @@ ACTION(open_sorts)
 
 ACTION(sort_by_chosen)
 {
-	struct state_sort sorts[COLUMN_SORTS_MAX];
+	struct state_sort sorts[TUI_COLUMN_SORTS_MAX];
 	const size_t count = column_sorts((enum tui_column)tui->chosen, sorts);
 
 	(void)argument;
@@ -459,7 +460,7 @@ const struct key_row key_rows[] = {
 	    "inspect the selected thread; a second click does so too", inspect, 0, '\r', '\n',
 	    KEY_ENTER),
 	LIVE(MODE_TABLE | MODE_INSPECTOR, KEYS_LEAVE, "P", "profile",
-	     "leave, and profile the selected thread", profile, 0, 'P'),
+	     "profile the selected thread for ten seconds, then return here", profile, 0, 'P'),
 	KEY(MODE_TABLE, KEYS_LEAVE, "h ?", "help", "this page", open_help, 0, 'h', '?', KEY_F(1)),
 	KEY(PAGES | MODE_COLUMNS | MODE_SORT, KEYS_LEAVE, NULL, "back", NULL, back, 0, 'q', ESCAPE,
 	    KEY_F(10)),

@@ -135,7 +135,7 @@ static struct error *run_screen(struct tui *tui)
 static struct error *run_fed(struct tui *tui)
 {
 	struct error *err =
-		window_reader_open(tui->feed, &tui->view, tui->options->interval_ns, &tui->reader);
+		window_reader_open(tui->feed, &tui->view, tui->interval_ns, &tui->reader);
 
 	if (err)
 		return err;
@@ -148,6 +148,24 @@ static void tui_deinit(struct tui *tui)
 	window_reader_close(tui->reader);
 	history_deinit(&tui->history);
 	page_deinit(&tui->page);
+}
+
+static void keep_screen(const struct tui *tui, struct screen_result *ret)
+{
+	*ret = tui->result;
+	ret->view = tui->view;
+	ret->view.filter = NULL;
+	snprintf(ret->filter, sizeof(ret->filter), "%s", tui->edit.bytes);
+	ret->columns = tui->columns;
+	ret->interval_ns = tui->interval_ns;
+}
+
+static void continue_screen(struct tui *tui, const struct screen_result *again)
+{
+	tui->view = again->view;
+	tui->columns = again->columns;
+	tui->interval_ns = again->interval_ns;
+	line_edit_set(&tui->edit, text_of(again->filter));
 }
 
 struct error *screen_run(const struct screen_options *options, const struct screen_feed *feed,
@@ -171,8 +189,13 @@ struct error *screen_run(const struct screen_options *options, const struct scre
 	if (err)
 		return err;
 	column_choice_init(&tui.columns);
-	if (options->filter && *options->filter) {
+	if (options->again)
+		continue_screen(&tui, options->again);
+	else if (options->columns)
+		err = column_choice_parse(text_of(options->columns), &tui.columns);
+	if (!options->again && options->filter)
 		line_edit_set(&tui.edit, text_of(options->filter));
+	if (!err && tui.edit.length) {
 		err = state_filter_parse(line_edit_text(&tui.edit), &tui.filter);
 		tui.view.filter = &tui.filter;
 	}
@@ -181,7 +204,7 @@ struct error *screen_run(const struct screen_options *options, const struct scre
 	/* At once: what is under way beside may take a while to end. */
 	terminal_close(&tui.terminal);
 	if (!err)
-		*ret = tui.result;
+		keep_screen(&tui, ret);
 	tui_deinit(&tui);
 	return err;
 }

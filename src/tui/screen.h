@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "state/view.h"
+#include "tui/columns.h"
 
 /* The head of the screen; numbers that are not known are negative. */
 struct screen_host {
@@ -56,14 +57,19 @@ struct screen_feed {
 	void *context;
 };
 
+struct screen_result;
+
 struct screen_options {
 	/* To start with; its filter is not looked at. The thread of the feed asks it for names of
 	 * users, which must live as long as the screen. */
 	struct state_view view;
+	const char *columns;  /* as --columns has them; NULL: the usual ones */
 	const char *filter;   /* to start with, as it is typed; NULL: none */
 	uint64_t interval_ns; /* between windows */
 	bool no_colour, no_utf8;
 	bool no_mouse;
+	/* How a screen before was left: this one continues with its rows and columns. */
+	const struct screen_result *again;
 };
 
 /* The action after the screen is left. */
@@ -75,6 +81,11 @@ struct screen_result {
 	uint32_t tid;
 	bool is_process;
 	int signal; /* that ended it, where one did; else 0 */
+	/* What was displayed. */
+	struct state_view view; /* without its filter */
+	char filter[256];
+	struct column_choice columns;
+	uint64_t interval_ns;
 };
 
 /* Until the user quits, or a signal ends it. The terminal is that of standard output and input. */

@@ -18,9 +18,31 @@ enum state_grouping table_grouping(const struct tui *tui)
 									  : tui->view.grouping;
 }
 
+/* All cgroups are the root: a column of "/" says nothing. */
+static bool has_cgroups(const struct tui *tui)
+{
+	for (size_t i = 0; i < tui->model->list.lines.count; i++) {
+		const struct name *cgroup = tui->model->list.lines.items[i].thread->cgroup;
+
+		if (cgroup && !text_equal(name_text(cgroup), TEXT("/")))
+			return true;
+	}
+	return false;
+}
+
+struct column_choice table_columns(const struct tui *tui)
+{
+	struct column_choice choice = tui->columns;
+
+	choice.is_on[TUI_COLUMN_CGROUP] = choice.is_on[TUI_COLUMN_CGROUP] && tui->has_cgroups;
+	return choice;
+}
+
 void table_layout(const struct tui *tui, struct column_layout *layout, int columns)
 {
-	column_layout_make(layout, &tui->columns, table_grouping(tui),
+	const struct column_choice choice = table_columns(tui);
+
+	column_layout_make(layout, &choice, table_grouping(tui),
 			   columns > 0 ? (unsigned)columns : 0);
 }
 
@@ -31,7 +53,7 @@ static enum style head_of(const struct tui *tui, enum tui_column column, unsigne
 			  size_t size)
 {
 	const struct column_row *row = &column_rows[column];
-	struct state_sort sorts[COLUMN_SORTS_MAX];
+	struct state_sort sorts[TUI_COLUMN_SORTS_MAX];
 	size_t count = column_sorts(column, sorts);
 	const char *mark = tui->view.sort.reverse ? tui->terminal.utf8 ? "\xe2\x96\xb2" : "^"
 			   : tui->terminal.utf8   ? "\xe2\x96\xbc"
@@ -41,7 +63,7 @@ static enum style head_of(const struct tui *tui, enum tui_column column, unsigne
 	for (size_t i = 0; i < count; i++) {
 		if (!sort_is(tui->view.sort, sorts[i]))
 			continue;
-		if (column == COLUMN_STATES)
+		if (column == TUI_COLUMN_STATES)
 			snprintf(out, size, "%s %s%s", row->head, mark,
 				 state_rows[sorts[i].state].name);
 		else if (strlen(row->head) < width)
@@ -161,6 +183,7 @@ void table_settle(struct tui *tui)
 	size_t count = tui->model->list.lines.count;
 	size_t at = tui->has_selected ? find_selected(tui) : count;
 
+	tui->has_cgroups = has_cgroups(tui);
 	if (tui->has_selected && at < count) {
 		select_at(tui, at);
 	} else if (tui->has_selected) {
@@ -253,7 +276,7 @@ bool table_search(struct tui *tui, const char *text, bool after)
 
 struct error *table_sort_move(struct tui *tui, int by)
 {
-	struct state_sort sorts[COLUMN_COUNT + COLUMN_SORTS_MAX];
+	struct state_sort sorts[TUI_COLUMN_COUNT + TUI_COLUMN_SORTS_MAX];
 	size_t count = all_sorts(tui, sorts), at = 0;
 
 	while (at < count && !sort_is(sorts[at], tui->view.sort))
@@ -267,7 +290,7 @@ struct error *table_sort_move(struct tui *tui, int by)
 
 static struct error *click_head(struct tui *tui, enum tui_column column)
 {
-	struct state_sort sorts[COLUMN_SORTS_MAX];
+	struct state_sort sorts[TUI_COLUMN_SORTS_MAX];
 	size_t count = column_sorts(column, sorts), at = 0;
 
 	while (at < count && !sort_is(sorts[at], tui->view.sort))

@@ -61,6 +61,7 @@ struct tui {
 
 	/* The table. */
 	struct column_choice columns;
+	bool has_cgroups;  /* some row has another than the root */
 	uint64_t selected; /* the line's id */
 	/* The id of its thread, where it was of one alone: rows of it may be called otherwise, as
 	 * in a tree that of its process is. */
@@ -129,6 +130,8 @@ void table_draw(struct tui *tui, int columns);
 /* The grouping of the columns, and their layout. */
 enum state_grouping table_grouping(const struct tui *tui);
 void table_layout(const struct tui *tui, struct column_layout *layout, int columns);
+/* The columns that were chosen, without those that would say nothing now. */
+struct column_choice table_columns(const struct tui *tui);
 /* After each new list: where the selected line is now. */
 void table_settle(struct tui *tui);
 /* Move the selection by so many lines; from none to the first that is seen. */

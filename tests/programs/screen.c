@@ -344,6 +344,7 @@ static void take_options(int argc, char **argv, struct feed *feed, struct screen
 		{ "unmeasured", no_argument, NULL, 'u' },
 		{ "filter", required_argument, NULL, 't' },
 		{ "no-mouse", no_argument, NULL, 'm' },
+		{ "columns", required_argument, NULL, 'c' },
 		{ "threads", required_argument, NULL, 'n' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -378,6 +379,9 @@ static void take_options(int argc, char **argv, struct feed *feed, struct screen
 			break;
 		case 't':
 			options->filter = optarg;
+			break;
+		case 'c':
+			options->columns = optarg;
 			break;
 		case 'm':
 			options->no_mouse = true;

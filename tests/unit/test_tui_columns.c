@@ -48,14 +48,15 @@ TEST(the_least_important_column_is_dropped_first)
 	wide = layout_of(&choice, STATE_BY_THREAD, 200);
 	narrow = layout_of(&choice, STATE_BY_THREAD, 80);
 	tiny = layout_of(&choice, STATE_BY_THREAD, 10);
-	assert_true(column_layout_has(&wide, COLUMN_CGROUP) &&
-		    column_layout_has(&wide, COLUMN_USER));
-	assert_false(column_layout_has(&narrow, COLUMN_CGROUP) ||
-		     column_layout_has(&narrow, COLUMN_USER));
-	assert_true(column_layout_has(&narrow, COLUMN_HISTORY) &&
-		    column_layout_has(&narrow, COLUMN_NOW));
-	assert_true(column_layout_has(&tiny, COLUMN_TID) && column_layout_has(&tiny, COLUMN_NAME) &&
-		    column_layout_has(&tiny, COLUMN_STATES));
+	assert_true(column_layout_has(&wide, TUI_COLUMN_CGROUP) &&
+		    column_layout_has(&wide, TUI_COLUMN_USER));
+	assert_false(column_layout_has(&narrow, TUI_COLUMN_CGROUP) ||
+		     column_layout_has(&narrow, TUI_COLUMN_USER));
+	assert_true(column_layout_has(&narrow, TUI_COLUMN_HISTORY) &&
+		    column_layout_has(&narrow, TUI_COLUMN_NOW));
+	assert_true(column_layout_has(&tiny, TUI_COLUMN_TID) &&
+		    column_layout_has(&tiny, TUI_COLUMN_NAME) &&
+		    column_layout_has(&tiny, TUI_COLUMN_STATES));
 	assert_int_equal(tiny.count, 3);
 	/* Nothing is drawn over something else, and what it does now stays longer than how often it
 	 * switches. */
@@ -64,12 +65,12 @@ TEST(the_least_important_column_is_dropped_first)
 		const struct column_place *last = &layout.places[layout.count - 1];
 
 		assert_true((unsigned)last->x + last->width <= width);
-		assert_false(column_layout_has(&layout, COLUMN_SWITCHES) &&
-			     !column_layout_has(&layout, COLUMN_NOW));
+		assert_false(column_layout_has(&layout, TUI_COLUMN_SWITCHES) &&
+			     !column_layout_has(&layout, TUI_COLUMN_NOW));
 	}
 	narrow = layout_of(&choice, STATE_BY_THREAD, 60);
-	assert_true(column_layout_has(&narrow, COLUMN_ACTIVE) &&
-		    column_layout_has(&narrow, COLUMN_NOW));
+	assert_true(column_layout_has(&narrow, TUI_COLUMN_ACTIVE) &&
+		    column_layout_has(&narrow, TUI_COLUMN_NOW));
 }
 
 TEST(groups_have_columns_of_their_own)
@@ -80,10 +81,10 @@ TEST(groups_have_columns_of_their_own)
 	column_choice_init(&choice);
 	threads = layout_of(&choice, STATE_BY_THREAD, 200);
 	cgroups = layout_of(&choice, STATE_BY_CGROUP, 200);
-	assert_false(column_layout_has(&threads, COLUMN_THREADS));
-	assert_true(column_layout_has(&cgroups, COLUMN_THREADS));
-	assert_false(column_layout_has(&cgroups, COLUMN_TID) ||
-		     column_layout_has(&cgroups, COLUMN_CGROUP));
+	assert_false(column_layout_has(&threads, TUI_COLUMN_THREADS));
+	assert_true(column_layout_has(&cgroups, TUI_COLUMN_THREADS));
+	assert_false(column_layout_has(&cgroups, TUI_COLUMN_TID) ||
+		     column_layout_has(&cgroups, TUI_COLUMN_CGROUP));
 }
 
 TEST(numbers_stand_where_the_bar_was)
@@ -94,27 +95,27 @@ TEST(numbers_stand_where_the_bar_was)
 
 	column_choice_init(&choice);
 	choice.numbers = true;
-	choice.is_on[COLUMN_STATE_FIRST + STATE_LOCK_FUTEX] = true;
+	choice.is_on[TUI_COLUMN_STATE_FIRST + STATE_LOCK_FUTEX] = true;
 	layout = layout_of(&choice, STATE_BY_THREAD, 200);
-	assert_false(column_layout_has(&layout, COLUMN_STATES));
-	while (layout.places[at].column != COLUMN_ACTIVE)
+	assert_false(column_layout_has(&layout, TUI_COLUMN_STATES));
+	while (layout.places[at].column != TUI_COLUMN_ACTIVE)
 		at++;
 	for (size_t i = 0; i < STATE_MAIN_COUNT; i++)
-		assert_true(column_layout_has(&layout, COLUMN_STATE_FIRST + state_mains[i]));
-	assert_int_equal(layout.places[at + 1].column, COLUMN_STATE_FIRST + STATE_EXEC);
-	assert_int_equal(layout.places[at + STATE_MAIN_COUNT + 2].column, COLUMN_NOW);
-	choice.is_on[COLUMN_STATES] = false;
+		assert_true(column_layout_has(&layout, TUI_COLUMN_STATE_FIRST + state_mains[i]));
+	assert_int_equal(layout.places[at + 1].column, TUI_COLUMN_STATE_FIRST + STATE_EXEC);
+	assert_int_equal(layout.places[at + STATE_MAIN_COUNT + 2].column, TUI_COLUMN_NOW);
+	choice.is_on[TUI_COLUMN_STATES] = false;
 	layout = layout_of(&choice, STATE_BY_THREAD, 200);
-	assert_false(column_layout_has(&layout, COLUMN_STATE_FIRST + STATE_EXEC));
-	assert_true(column_layout_has(&layout, COLUMN_STATE_FIRST + STATE_LOCK_FUTEX));
+	assert_false(column_layout_has(&layout, TUI_COLUMN_STATE_FIRST + STATE_EXEC));
+	assert_true(column_layout_has(&layout, TUI_COLUMN_STATE_FIRST + STATE_LOCK_FUTEX));
 }
 
 TEST(every_order_has_a_column)
 {
 	bool keys[STATE_SORT_KEYS] = { false }, states[STATE_COUNT] = { false };
 
-	for (enum tui_column column = 0; column < COLUMN_COUNT; column++) {
-		struct state_sort sorts[COLUMN_SORTS_MAX];
+	for (enum tui_column column = 0; column < TUI_COLUMN_COUNT; column++) {
+		struct state_sort sorts[TUI_COLUMN_SORTS_MAX];
 		size_t count = column_sorts(column, sorts);
 
 		assert_non_null(column_rows[column].draw);
@@ -132,11 +133,48 @@ TEST(every_order_has_a_column)
 		assert_true(states[i]);
 }
 
+TEST(columns_are_named)
+{
+	static const struct {
+		const char *text, *message;
+	} bad[] = {
+		{ "", "no column" },
+		{ "tid,,name", "unknown column ''" },
+		{ "tid,nmae", "unknown column 'nmae'" },
+		{ "tid,lock_futx", "unknown column 'lock_futx'; did you mean 'lock_futex'?" },
+		{ "tid,name,TID", "column 'TID' appears twice" },
+		{ "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "unknown column" },
+	};
+	struct column_choice choice;
+	struct column_layout layout;
+
+	for (size_t i = 0; i < array_length(bad); i++) {
+		struct error *err = column_choice_parse(text_of(bad[i].text), &choice);
+
+		assert_non_null(err);
+		if (!strstr(err->message, bad[i].message))
+			fail_msg("%s: %s", bad[i].text, err->message);
+		error_destroy(err);
+	}
+	assert_null(column_choice_parse(TEXT("now, tid,sleep_disk,Owner"), &choice));
+	layout = layout_of(&choice, STATE_BY_THREAD, 200);
+	assert_int_equal(layout.count, 4);
+	assert_int_equal(layout.places[0].column, TUI_COLUMN_NOW);
+	assert_int_equal(layout.places[1].column, TUI_COLUMN_TID);
+	assert_int_equal(layout.places[2].column, TUI_COLUMN_STATE_FIRST + STATE_SLEEP_DISK);
+	assert_int_equal(layout.places[3].column, TUI_COLUMN_USER);
+	/* One that is turned on later has a place of its own. */
+	choice.is_on[TUI_COLUMN_NAME] = true;
+	layout = layout_of(&choice, STATE_BY_THREAD, 200);
+	assert_int_equal(layout.count, 5);
+	assert_int_equal(layout.places[4].column, TUI_COLUMN_NAME);
+}
+
 /* The list of columns would not tell them apart. */
 TEST(no_two_columns_share_a_head)
 {
-	for (enum tui_column a = 0; a < COLUMN_COUNT; a++)
-		for (enum tui_column b = a + 1; b < COLUMN_COUNT; b++)
+	for (enum tui_column a = 0; a < TUI_COLUMN_COUNT; a++)
+		for (enum tui_column b = a + 1; b < TUI_COLUMN_COUNT; b++)
 			assert_string_not_equal(column_rows[a].head, column_rows[b].head);
 }
 
@@ -144,5 +182,5 @@ UNIT_TESTS(cmocka_unit_test(any_width_is_used_and_never_passed),
 	   cmocka_unit_test(the_least_important_column_is_dropped_first),
 	   cmocka_unit_test(groups_have_columns_of_their_own),
 	   cmocka_unit_test(numbers_stand_where_the_bar_was),
-	   cmocka_unit_test(every_order_has_a_column),
+	   cmocka_unit_test(every_order_has_a_column), cmocka_unit_test(columns_are_named),
 	   cmocka_unit_test(no_two_columns_share_a_head))
