@@ -61,6 +61,29 @@ static int list_captures(const char *path)
 	return STATUS_DONE;
 }
 
+/* People look for what took the most, and programs for what they know the name of. */
+static void rank_by_cpu_time(struct view *view)
+{
+	if (!view->people || view->order != ORDER_USUAL)
+		return;
+	view->order = ORDER_GROUPS;
+	view->sort[0] = (struct sort_key){ .metric = METRIC_run_time_ns };
+	view->sort_count = 1;
+}
+
+static struct error *settle(struct show_arguments *arguments, int count, char **operands)
+{
+	struct display *display = &arguments->display;
+	struct error *err = count > 1 ? parse_pattern(operands[1], &display->view.match) : NULL;
+
+	if (!err && count > 1 && arguments->list)
+		err = error_create("--list takes a recording alone");
+	if (!err)
+		err = display_settle(display, DISPLAY_ONE);
+	rank_by_cpu_time(&display->view);
+	return err;
+}
+
 static int run_show(const struct command *command, int argc, char **argv)
 {
 	struct show_arguments arguments = { 0 };
@@ -70,7 +93,7 @@ static int run_show(const struct command *command, int argc, char **argv)
 	display_init(&arguments.display);
 	first = options_parse(command, argc, argv, &arguments, &status);
 	if (first >= 0) {
-		err = display_settle(&arguments.display, DISPLAY_ONE);
+		err = settle(&arguments, argc - first, argv + first);
 		if (err)
 			status = usage_error(command, err);
 		else
@@ -85,9 +108,9 @@ const struct command show_command = {
 	.name = "show",
 	.run = run_show,
 	.summary = "print a snapshot",
-	.operands = "SNAPSHOT",
+	.operands = "SNAPSHOT [GROUP]",
 	.operands_least = 1,
-	.operands_most = 1,
+	.operands_most = 2,
 	.needs = "",
 	.examples = { "ctprof show after.ctprof.zst",
 		      "ctprof show after.ctprof.zst --match 'nginx*' --group-by thread" },

@@ -182,9 +182,13 @@ static bool note_waits(struct report *report)
 /* Rows that say what another one says. */
 static bool note_folded(struct report *report)
 {
+	const struct view *view = report->view;
 	char names[TOTALS_MAX];
 	size_t used = 0;
 
+	/* Of one snapshot, metrics are shown of groups and sections that were asked for. */
+	if (!report->comparing && !view->match.count && !view->sections_named)
+		return true;
 	for (enum metric_id i = 0; i < METRIC_COUNT && used < sizeof(names); i++)
 		if (metric_set_has(&report->folded, i))
 			used += (size_t)snprintf(

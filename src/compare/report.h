@@ -31,7 +31,6 @@ extern const enum metric_id unmatched_metrics[UNMATCHED_METRICS];
 struct unmatched {
 	ARRAY(struct unmatched_group); /* those that ran longest first */
 	size_t left_out;
-	struct metric_set measured; /* of the unmatched_metrics: some group has them */
 };
 
 enum verdict { VERDICT_HOLDS, VERDICT_BROKEN, VERDICT_UNDECIDED };

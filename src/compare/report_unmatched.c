@@ -30,16 +30,6 @@ static double run_time_of(const struct group *group)
 	return sum;
 }
 
-static void note_measured(struct unmatched *unmatched, const struct group *group)
-{
-	struct coverage coverage = { 0 };
-
-	coverage_add(&coverage, group);
-	for (size_t i = 0; i < UNMATCHED_METRICS; i++)
-		if (metric_set_has(&coverage.some, unmatched_metrics[i]))
-			metric_set_add(&unmatched->measured, unmatched_metrics[i]);
-}
-
 /* Find the groups that are in `groups` and not in `others`, which may be NULL for all. `key`
  * becomes their index in the order of names, to order equal ones. */
 static bool find_unmatched(const struct report *report, const struct groups *groups,
@@ -69,8 +59,6 @@ static bool find_unmatched(const struct report *report, const struct groups *gro
 		ret->left_out = ret->count - report->view->limit;
 		ret->count = report->view->limit;
 	}
-	for (size_t i = 0; i < ret->count; i++)
-		note_measured(ret, ret->items[i].group);
 	return true;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "report/fields.h"
+#include "report/group_table.h"
 #include "report/overview_report.h"
 #include "report/report.h"
 #include "report/table_printer.h"
@@ -206,6 +207,30 @@ static struct error *print_sections(const struct document *d)
 	return err;
 }
 
+/* Of one snapshot, people see a line for each group, unless they ask for metrics, for sections or
+ * for a group. */
+static bool is_by_group(const struct document *d)
+{
+	const struct view *view = d->report->view;
+
+	return view->people && !d->report->comparing && !view->metrics_named &&
+	       !view->sections_named && !view->match.count && !view->all_rows &&
+	       !d->style->columns.count;
+}
+
+static struct error *print_groups(const struct document *d)
+{
+	struct error *err;
+
+	if (wording_nothing(d->report))
+		return NULL;
+	print_document_heading(d, "Groups");
+	err = group_table_print_all(d->report, text_options(d));
+	if (!err)
+		print_paragraph(d, "all metrics of one group: ctprof show FILE GROUP");
+	return err;
+}
+
 /* What people are not shown because it did not change. */
 static struct error *print_unchanged(const struct document *d)
 {
@@ -240,7 +265,9 @@ static struct error *print_tables(const struct document *d)
 		return &error_no_memory;
 	if (nothing)
 		fprintf(d->out, is_markdown(d) ? "\n%s\n" : "%s\n", nothing);
-	if (!wording_is_all_same(d->report))
+	if (is_by_group(d))
+		err = print_groups(d);
+	else if (!wording_is_all_same(d->report))
 		err = print_sections(d);
 	if (!err)
 		err = print_unchanged(d);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The groups that one side has: name, threads, and those of the main values that some of them have.
+ * The groups that one side has, with the columns of group_table.h.
  */
 #ifndef REPORT_UNMATCHED_TABLE_H
 #define REPORT_UNMATCHED_TABLE_H

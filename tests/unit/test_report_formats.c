@@ -565,7 +565,7 @@ TEST(markdown_of_groups_of_one_side)
 				     "| --- | ---: |\n"
 				     "| unmeasured | 1 |\n"));
 	assert_non_null(strstr(text, "2 groups only in candidate (after):\n\n"
-				     "| process | threads | run_time_ns |\n"
+				     "| process | threads | CPU time |\n"
 				     "| --- | ---: | ---: |\n"
 				     "| a\\|b | 1 | 1.500µs |\n"
 				     "| x | 1 | - |\n"));
