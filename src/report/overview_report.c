@@ -73,7 +73,9 @@ static bool line_name(struct line *line, struct text name, size_t width)
 	if (text_width(visible) <= width)
 		return line_add(line, "%s", visible);
 	head = text_fitting(visible, length, width / 2);
-	while (tail && text_width(visible + tail - 1) <= width - width / 2 - 1)
+	/* Characters without a width may be very many. */
+	while (tail && length - tail < 4 * width &&
+	       text_width(visible + tail - 1) <= width - width / 2 - 1)
 		tail--;
 	/* Not in the middle of a character. */
 	while (((unsigned char)visible[tail] & 0xc0) == 0x80)
