@@ -8,6 +8,27 @@
 #include "report/profile_heading.h"
 #include "report/profile_stack.h"
 
+/* A time with three digits: there may be ten columns. */
+static char *short_time(char buffer[UNITS_TEXT_MAX], uint64_t ns)
+{
+	static const struct {
+		uint64_t ns;
+		const char *name;
+	} units[] = { { NS_PER_S, "s" }, { NS_PER_S / 1000, "ms" }, { 1000, "µs" }, { 1, "ns" } };
+	size_t i = 0;
+	double value;
+
+	while (units[i].ns > ns && units[i].ns > 1)
+		i++;
+	value = (double)ns / (double)units[i].ns;
+	snprintf(buffer, UNITS_TEXT_MAX, "%.*f%s",
+		 value >= 100 || units[i].ns == 1 ? 0
+		 : value >= 10                    ? 1
+						  : 2,
+		 value, units[i].name);
+	return buffer;
+}
+
 /* --- what is left out --- */
 
 struct error *idle_report(FILE *out, const struct profile_report *report,
@@ -22,9 +43,9 @@ struct error *idle_report(FILE *out, const struct profile_report *report,
 	fprintf(out, "%zu thread%s idle all the time", idle->thread_count,
 		plural(idle->thread_count));
 	if (idle->part_count)
-		fprintf(out, ", %zu at times", idle->part_count);
-	fprintf(out, ": %s of %s not shown (--idle)\n", units_format(left_out, UNIT_NS, idle->ns),
-		units_format(all, UNIT_NS, idle->all_ns));
+		fprintf(out, ", %zu in part", idle->part_count);
+	fprintf(out, ": %s of %s not shown (--idle)\n", short_time(left_out, idle->ns),
+		short_time(all, idle->all_ns));
 	return NULL;
 }
 
@@ -43,9 +64,12 @@ struct program_row {
 	double weight;
 };
 
-/* A reason has a column if it is so much of some row that is shown; the heaviest of them. */
-#define LEAST_SHARE 0.05
-#define COLUMNS_MAX 7
+/* A reason has a column if it is so much of some row that is shown; the heaviest of them, as many
+ * as there is room for. */
+#define LEAST_SHARE    0.05
+#define COLUMNS_MAX    7
+#define COLUMNS_NARROW 5
+#define NARROW         100 /* a terminal */
 
 struct programs {
 	ARRAY(struct program_row);
@@ -119,7 +143,7 @@ static struct error *add_samples(struct programs *programs, const struct profile
 
 /* --- the table --- */
 
-static void choose_columns(struct programs *programs, size_t shown)
+static void choose_columns(struct programs *programs, size_t shown, size_t most_columns)
 {
 	double most[REASON_COUNT] = { 0 };
 
@@ -131,7 +155,7 @@ static void choose_columns(struct programs *programs, size_t shown)
 			if (share >= LEAST_SHARE)
 				most[reason] += (double)row->ns[reason];
 		}
-	for (size_t columns = 0; columns < COLUMNS_MAX; columns++) {
+	for (size_t columns = 0; columns < most_columns; columns++) {
 		enum reason heaviest = REASON_COUNT;
 
 		for (enum reason reason = 0; reason < REASON_COUNT; reason++)
@@ -156,26 +180,10 @@ static uint64_t rest_of(const struct programs *programs, const struct program_ro
 	return rest;
 }
 
-/* Times of three digits: there may be ten columns. */
 static void put_short_time(struct table_cell *ret, uint64_t ns)
 {
-	static const struct {
-		uint64_t ns;
-		const char *name;
-	} units[] = { { NS_PER_S, "s" }, { NS_PER_S / 1000, "ms" }, { 1000, "µs" }, { 1, "ns" } };
-	size_t i = 0;
-	double value;
-
-	if (!ns)
-		return;
-	while (units[i].ns > ns)
-		i++;
-	value = (double)ns / (double)units[i].ns;
-	table_printf(ret, "%.*f%s",
-		     value >= 100 || units[i].ns == 1 ? 0
-		     : value >= 10                    ? 1
-						      : 2,
-		     value, units[i].name);
+	if (ns)
+		table_string(ret, short_time(ret->buffer, ns));
 }
 
 enum program_field { PROGRAM, THREADS, SUM, REASON, REST };
@@ -219,7 +227,8 @@ static struct error *print_programs(FILE *out, struct programs *programs,
 	struct table table;
 	size_t count = 3;
 
-	choose_columns(programs, shown);
+	choose_columns(programs, shown,
+		       style->width && style->width < NARROW ? COLUMNS_NARROW : COLUMNS_MAX);
 	for (enum reason reason = 0; reason < REASON_COUNT; reason++)
 		if (programs->has_column[reason])
 			columns[count++] =

@@ -78,7 +78,7 @@ TEST(idle_waits_are_one_line)
 	expect_ok(idle_find(s.profile, &idle));
 	s.view.idle = &idle;
 	assert_string_equal(report_scene_text(&s, idle_report),
-			    "2 threads idle all the time: 8.000s of 12.000s not shown (--idle)\n");
+			    "2 threads idle all the time: 8.00s of 12.0s not shown (--idle)\n");
 	assert_string_equal(report_scene_text(&s, reason_report),
 			    "\n## Programs, by reason\n"
 			    " program  threads  not idle   lock \n"
