@@ -313,6 +313,19 @@ struct error *waits_report(FILE *out, const struct profile_report *report,
 	return err;
 }
 
+/* Reasons for which no thread waits by design, as a shell waits for its child. */
+#define UNWANTED                                                                                  \
+	(1u << REASON_CPU_WAIT | 1u << REASON_LOCK | 1u << REASON_STORAGE | 1u << REASON_PAGING | \
+	 1u << REASON_NETWORK)
+
+static size_t row_to_ask_about(const struct wait_rows *rows)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		if (UNWANTED >> rows->items[i].reason & 1)
+			return i;
+	return 0;
+}
+
 struct error *waits_heaviest(const struct profile_report *report, uint32_t *ret_thread,
 			     enum reason *ret_reason)
 {
@@ -321,8 +334,10 @@ struct error *waits_heaviest(const struct profile_report *report, uint32_t *ret_
 
 	*ret_thread = UINT32_MAX;
 	if (!err && rows.count) {
-		*ret_thread = rows.items[0].thread;
-		*ret_reason = rows.items[0].reason;
+		const struct wait_row *row = &rows.items[row_to_ask_about(&rows)];
+
+		*ret_thread = row->thread;
+		*ret_reason = row->reason;
 	}
 	free_waits(&rows);
 	return err;

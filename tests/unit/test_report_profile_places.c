@@ -127,6 +127,22 @@ TEST(waits_for_work_are_left_out_beside_others)
 	assert_non_null(strstr(report_scene_text(&s, waits_report), "worker_thread"));
 }
 
+TEST(the_next_question_is_about_a_wait_that_is_not_by_design)
+{
+	uint32_t shell = build_profile_thread(s.profile, 5, 5, "bash", "bash", NULL), thread;
+	enum reason reason;
+
+	build_sample(s.profile, shell, CLASS_INTERRUPTIBLE, "main;wait_for;wait4", 90000, 1);
+	report_scene_flame(&s);
+	expect_ok(waits_heaviest(&s.report, &thread, &reason));
+	assert_int_equal(thread, shell);
+	fill();
+	report_scene_flame(&s);
+	expect_ok(waits_heaviest(&s.report, &thread, &reason));
+	assert_int_equal(reason, REASON_LOCK);
+	assert_int_equal(s.profile->threads.items[thread].tid, 11);
+}
+
 /* --- functions --- */
 
 TEST(functions_have_what_the_scheduler_has)
@@ -312,6 +328,7 @@ UNIT_TESTS(CASE(well_known_frames_are_told_by_name_and_file),
 	   CASE(waits_are_by_program_reason_and_place),
 	   CASE(the_longest_wait_of_a_place_is_that_of_the_longest_waits),
 	   CASE(waits_for_work_are_left_out_beside_others),
+	   CASE(the_next_question_is_about_a_wait_that_is_not_by_design),
 	   CASE(functions_have_what_the_scheduler_has), CASE(time_of_functions_is_that_of_the_tree),
 	   CASE(a_function_that_calls_itself_has_its_time_once),
 	   CASE(frames_that_say_nothing_are_left_out), CASE(frames_that_repeat_are_one_line),
