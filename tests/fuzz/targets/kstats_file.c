@@ -11,6 +11,7 @@
 #include "kstats/v3.h"
 #include "report/kstats_heat.h"
 #include "report/kstats_report.h"
+#include "report/kstats_shift_report.h"
 #include "report/openmetrics.h"
 
 /* --- what must hold of what was loaded --- */
