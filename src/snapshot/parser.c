@@ -328,11 +328,27 @@ static JSON_TAKE(take_head)
 				   .offset = offsetof(struct ctprof_snapshot, at),      \
 				   __VA_ARGS__ })
 
+/* --- files of other commands --- */
+
+static JSON_TAKE(take_profile)
+{
+	return error_create("not a snapshot but a profile: 'ctprof flame' prints it");
+}
+
+static JSON_TAKE(take_format)
+{
+	if (value->type != JSON_STRING || !text_equal(value->text, TEXT("ctprof-kstats")))
+		return NULL;
+	return error_create("not a snapshot but histograms: 'ctprof kstats show' prints them");
+}
+
 static const struct json_shape threads_shape = { .each = take_thread };
 static const struct json_shape processes_shape = { .each = take_process };
 
 static const struct json_member snapshot_members[] = {
 	{ TEXT("captured_at_unix_ns"), take_captured_at, 0, NULL },
+	{ TEXT("ctprof_profile"), take_profile, 0, NULL },
+	{ TEXT("format"), take_format, 0, NULL },
 	{ TEXT("ctprof"), take_head, 0, NULL },
 	{ TEXT("host"), take_optional, 0, OPTIONAL(host, snapshot_host_fields) },
 	{ TEXT("threads"), take_array, 0, &threads_shape },
