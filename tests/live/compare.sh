@@ -771,7 +771,7 @@ untried() {
 	for command in compare show; do
 		"$ctprof" $command --help | grep -o '^ \{4,8\}\(-[a-z], \)\?--[a-z-]*' | grep -o -- '--[a-z-]*'
 	done | sort -u | while read -r option; do
-		[ "$option" = --help ] || grep -qE -- "$option( |\$)" tests/live/{compare,trial,record,profile_options}.sh tests/golden/cases/compare-waits || echo "$option"
+		[ "$option" = --help ] || grep -qE -- "$option( |\$)" tests/live/{compare,trial,record,profile_options}.sh tests/golden/cases/{compare-waits,terminal} || echo "$option"
 	done
 }
 

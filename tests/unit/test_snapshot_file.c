@@ -446,7 +446,7 @@ TEST(errors_of_files_name_them)
 	scratch_init(&scratch);
 	expect_error(snapshot_load(scratch_path(&scratch, "none"), &s),
 		     "/none: No such file or directory");
-	scratch_write(&scratch, "text", TEXT("{}"));
+	scratch_write(&scratch, "text", TEXT("text"));
 	expect_error(snapshot_load(scratch_path(&scratch, "text"), &s), "/text: at offset 0: ");
 	scratch_write(&scratch, "empty", TEXT(""));
 	expect_error(snapshot_load(scratch_path(&scratch, "empty"), &s), "/empty: at offset 0: ");
