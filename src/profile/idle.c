@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/sum.h"
+#include "profile/known_frames.h"
 #include "profile/reason.h"
 
 #define BIT(reason)   (1u << REASON_##reason)
@@ -26,7 +27,27 @@ bool idle_has(const struct idle *idle, uint32_t thread, unsigned class, unsigned
 	       reason_bit(class, state) & (idle->threads[thread] ? IDLE_IF_ALONE : ALWAYS_IDLE);
 }
 
-static void add_up(const struct profile *profile, struct idle_times *times, struct idle *idle)
+/* Which frames ask (frame_asks): the caller frees it. NULL without memory. */
+static bool *asking_frames(const struct profile *profile)
+{
+	bool *asks = malloc(profile->frames.count + 1);
+
+	for (size_t i = 0; asks && i < profile->frames.count; i++)
+		asks[i] = profile->frames.items[i].kind == FRAME_USER &&
+			  frame_asks(profile->frames.items[i].name);
+	return asks;
+}
+
+static bool waits_for_answer(const struct profile *profile, const bool *asks, uint32_t node)
+{
+	for (; node != NODE_NONE; node = profile->nodes.items[node].parent)
+		if (asks[profile->nodes.items[node].frame])
+			return true;
+	return false;
+}
+
+static void add_up(const struct profile *profile, const bool *asks, struct idle_times *times,
+		   struct idle *idle)
 {
 	for (size_t i = 0; i < profile->samples.count; i++) {
 		const struct sample *sample = &profile->samples.items[i];
@@ -41,7 +62,7 @@ static void add_up(const struct profile *profile, struct idle_times *times, stru
 		    sample->class == CLASS_ON_CPU)
 			continue;
 		sum_add(&t->all, sample->ns);
-		if (bit & IDLE_IF_ALONE)
+		if (bit & IDLE_IF_ALONE && !waits_for_answer(profile, asks, sample->node))
 			sum_add(&t->idle, sample->ns);
 		if (bit & ALWAYS_IDLE)
 			sum_add(&t->always, sample->ns);
@@ -55,13 +76,14 @@ struct error *idle_find(const struct profile *profile, struct idle *ret)
 {
 	const size_t count = profile->threads.count;
 	_cleanup_free_ struct idle_times *times = calloc(count + 1, sizeof(*times));
+	_cleanup_free_ bool *asks = asking_frames(profile);
 	struct idle idle = { .threads = calloc(count + 1, sizeof(*idle.threads)) };
 
-	if (!times || !idle.threads) {
+	if (!times || !asks || !idle.threads) {
 		free(idle.threads);
 		return &error_no_memory;
 	}
-	add_up(profile, times, &idle);
+	add_up(profile, asks, times, &idle);
 	for (size_t i = 0; i < count; i++) {
 		const struct idle_times *t = &times[i];
 

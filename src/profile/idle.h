@@ -5,6 +5,7 @@
  * Waiting for work and for a connection is idle, whoever does it (REASON_IDLE, REASON_ACCEPT). A
  * thread that waits for any of its files, at a condition or for a time may be idle, or may wait for
  * an answer: it is idle if it did next to nothing else, as the loops of servers, pools and timers.
+ * Below a function that asks another program, such as getaddrinfo(), it waits for an answer.
  *
  *	struct idle idle;
  *	struct error *err = idle_find(profile, &idle);

@@ -154,6 +154,27 @@ enum known_frame known_frame(enum frame_kind kind, const struct name *name,
 	return FRAME_OTHER;
 }
 
+/*
+ * Functions of glibc's resolver (resolv/), libpq, libmysqlclient and libmariadb, hiredis, libcurl,
+ * OpenSSL; and ProcSleep() of PostgreSQL, below which a server waits for a lock of a row.
+ */
+static const char *const asking[] = {
+	"getaddrinfo",    "gethostby*",        "__res_context_send", "__libc_res_nsend",
+	"PQexec*",        "PQgetResult",       "PQconnect*",         "pqWait*",
+	"mysql_*query*",  "mysql_*connect*",   "mysql_stmt_execute", "redisCommand*",
+	"redisGetReply*", "curl_easy_perform", "SSL_connect",        "ProcSleep",
+};
+
+bool frame_asks(const struct name *name)
+{
+	const struct text text = name_text(name);
+
+	for (size_t i = 0; i < array_length(asking); i++)
+		if (term_glob_matches(asking[i], text))
+			return true;
+	return false;
+}
+
 bool frame_is_unnamed(const struct name *name)
 {
 	return !name ||

@@ -28,6 +28,10 @@ unsigned char *known_frames_of(const struct profile *profile);
 /* And of each face. */
 unsigned char *known_faces_of(const struct flame *flame);
 
+/* By which a program asks another, and waits for its answer: of resolvers of names, clients of
+ * databases and of the web, and locks of databases. */
+bool frame_asks(const struct name *name);
+
 /* Has the frame no function: "[unknown]", "[bash+0x1234]"? */
 bool frame_is_unnamed(const struct name *name);
 
