@@ -207,3 +207,12 @@ uint64_t profile_total_ns(const struct profile *profile, unsigned classes)
 			total += profile->samples.items[i].ns;
 	return total;
 }
+
+bool sample_lasts(const struct profile *profile, const struct sample *sample)
+{
+	const struct profile_thread *thread = &profile->threads.items[sample->thread];
+	const uint64_t wall = thread->ended_ns - thread->begun_ns;
+
+	return thread->ended_ns > thread->begun_ns && sample->count <= 1 &&
+	       sample->ns >= wall - wall / 20;
+}

@@ -259,6 +259,9 @@ DEFINE_CLEANUP(profile_destroy, struct profile *)
 /* The one name with these bytes, which lives as long as the profile; NULL: no memory. */
 const struct name *profile_name(struct profile *profile, const void *bytes, size_t length);
 
+/* Is it one stretch, as long as its thread was watched, but for a twentieth? */
+bool sample_lasts(const struct profile *profile, const struct sample *sample);
+
 /* The number of the frame that equals `frame`, whose names are the profile's. */
 struct error *profile_frame(struct profile *profile, const struct frame *frame,
 			    uint32_t *ret) MUST_CHECK;

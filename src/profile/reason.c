@@ -44,6 +44,20 @@ enum reason reason_of_state(unsigned state)
 				       : reasons[state_rows[state].main].reason;
 }
 
+#define BIT(reason) (1u << REASON_##reason)
+
+unsigned reason_weight(enum reason reason, bool lasts_all_the_time)
+{
+	static const unsigned scarce =
+		BIT(ON_CPU) | BIT(CPU_WAIT) | BIT(LOCK) | BIT(STORAGE) | BIT(PAGING) | BIT(STOPPED);
+	static const unsigned others =
+		BIT(NETWORK) | BIT(PIPE) | BIT(CHILD) | BIT(OTHER) | BIT(UNKNOWN);
+
+	if (scarce >> reason & 1)
+		return 100;
+	return others >> reason & 1 && !lasts_all_the_time ? 25 : 1;
+}
+
 enum state reason_default_state(unsigned class)
 {
 	const enum state state = class < CLASS_COUNT ? profile_classes[class].state : STATE_COUNT;

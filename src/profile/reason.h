@@ -47,6 +47,14 @@ extern const struct reason_row reason_rows[REASON_COUNT];
 /* Takes any number; what is no state is REASON_UNKNOWN. */
 enum reason reason_of_state(unsigned state);
 
+/*
+ * What a nanosecond of a reason weighs in orders by what matters, in hundredths. Waits for what a
+ * host has too little of (CPUs, storage, memory, locks) count whole, waits for others by a quarter.
+ * A wait that lasts as long as the profile says little: a shell stands at its child, a reader at
+ * its pipe, where all is well. It counts by a hundredth, if it is not for one of the former.
+ */
+unsigned reason_weight(enum reason reason, bool lasts_all_the_time);
+
 /* The state of a sample about which no more is known than its class. */
 enum state reason_default_state(unsigned class);
 

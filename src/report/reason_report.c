@@ -51,13 +51,6 @@ struct error *idle_report(FILE *out, const struct profile_report *report,
 
 /* --- programs --- */
 
-/* What a reason weighs in the order of programs, in tenths. */
-static const unsigned char weights[REASON_COUNT] = {
-	[REASON_ON_CPU] = 10, [REASON_CPU_WAIT] = 10, [REASON_LOCK] = 10,   [REASON_STORAGE] = 10,
-	[REASON_PAGING] = 10, [REASON_STOPPED] = 10,  [REASON_NETWORK] = 1, [REASON_PIPE] = 1,
-	[REASON_OTHER] = 1,   [REASON_UNKNOWN] = 1,
-};
-
 struct program_row {
 	const struct name *name; /* NULL: threads of the kernel */
 	uint64_t ns[REASON_COUNT], sum, threads;
@@ -116,7 +109,7 @@ static struct error *add_sample(struct programs *programs, struct word_map *numb
 		return err;
 	sum_add(&row->ns[reason], sample->ns);
 	sum_add(&row->sum, sample->ns);
-	row->weight += (double)sample->ns * weights[reason];
+	row->weight += (double)sample->ns * reason_weight(reason, sample_lasts(profile, sample));
 	row->threads += !seen[sample->thread];
 	seen[sample->thread] = true;
 	return NULL;
@@ -161,8 +154,8 @@ static void choose_columns(struct programs *programs, size_t shown, size_t most_
 		for (enum reason reason = 0; reason < REASON_COUNT; reason++)
 			if (most[reason] > 0 && !programs->has_column[reason] &&
 			    (heaviest == REASON_COUNT ||
-			     (weights[reason] + 1) * most[reason] >
-				     (weights[heaviest] + 1) * most[heaviest]))
+			     reason_weight(reason, false) * most[reason] >
+				     reason_weight(heaviest, false) * most[heaviest]))
 				heaviest = reason;
 		if (heaviest == REASON_COUNT)
 			break;

@@ -17,6 +17,7 @@ struct wait_row {
 	uint32_t node;                 /* of a stack that has `own` */
 	enum reason reason;
 	uint64_t ns, count, threads;
+	double weight;            /* reason_weight() of each nanosecond */
 	uint32_t thread;          /* the one of the heaviest sample, */
 	uint64_t most;            /* which has so many ns */
 	uint64_t longest;         /* 0: unknown */
@@ -101,6 +102,8 @@ static struct error *add_sample(struct wait_rows *rows, struct word_map *threads
 		row->most = sample->ns;
 		row->thread = sample->thread;
 	}
+	row->weight += (double)sample->ns *
+		       reason_weight(row->reason, sample_lasts(rows->profile, sample));
 	sum_add(&row->ns, sample->ns);
 	sum_add(&row->count, sample->count);
 	return NULL;
@@ -129,12 +132,14 @@ static bool is_for_work(const struct wait_row *row)
 	return row->reason == REASON_IDLE;
 }
 
-static int longest_first(const void *a, const void *b)
+static int heaviest_first(const void *a, const void *b)
 {
 	const struct wait_row *x = a, *y = b;
 
 	if (is_for_work(x) != is_for_work(y))
 		return is_for_work(x) ? 1 : -1;
+	if (x->weight != y->weight)
+		return x->weight < y->weight ? 1 : -1;
 	if (x->ns != y->ns)
 		return x->ns < y->ns ? 1 : -1;
 	return (x->node > y->node) - (x->node < y->node);
@@ -288,7 +293,7 @@ static struct error *find_waits(struct wait_rows *rows, const struct profile_rep
 	rows->known = known_frames_of(report->profile);
 	err = rows->known ? add_up(rows, profile_classes_shown(report)) : &error_no_memory;
 	if (!err && rows->count)
-		qsort(rows->items, rows->count, sizeof(*rows->items), longest_first);
+		qsort(rows->items, rows->count, sizeof(*rows->items), heaviest_first);
 	return err;
 }
 
@@ -306,7 +311,7 @@ struct error *waits_report(FILE *out, const struct profile_report *report,
 	struct error *err = find_waits(&rows, report);
 
 	if (!err && rows.count) {
-		print_heading(out, style, "Longest waits, by place");
+		print_heading(out, style, "Waits that matter most, by place");
 		err = print_wait_rows(out, &rows);
 	}
 	free_waits(&rows);

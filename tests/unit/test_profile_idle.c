@@ -58,6 +58,53 @@ TEST(threads_that_do_nothing_else_are_idle)
 	profile_destroy(p);
 }
 
+/* A name is looked up: that the thread does nothing else is no reason to leave it out. */
+TEST(waits_for_answers_are_not_idle)
+{
+	struct profile *p = build_profile();
+	uint32_t client = build_profile_thread(p, 1, 1, "client", "client", NULL);
+	struct idle idle;
+
+	wait_for(p, client, STATE_IDLE_POLL, "main;getaddrinfo;__res_context_send;poll", 1000);
+	expect_ok(idle_find(p, &idle));
+	assert_int_equal(idle.thread_count, 0);
+	assert_true(idle.ns == 0);
+	assert_false(idle_has(&idle, 0, CLASS_INTERRUPTIBLE, STATE_IDLE_POLL));
+	idle_deinit(&idle);
+	profile_destroy(p);
+}
+
+TEST(what_is_scarce_weighs_most)
+{
+	assert_true(reason_weight(REASON_LOCK, true) == reason_weight(REASON_CPU_WAIT, false));
+	assert_true(reason_weight(REASON_LOCK, true) > reason_weight(REASON_NETWORK, false));
+	assert_true(reason_weight(REASON_CHILD, false) > reason_weight(REASON_CHILD, true));
+	assert_true(reason_weight(REASON_CHILD, true) >= reason_weight(REASON_IDLE, false));
+}
+
+TEST(a_wait_lasts_if_it_is_all_of_a_life)
+{
+	struct profile *p = build_profile();
+	uint32_t thread = build_profile_thread(p, 1, 1, "shell", "shell", NULL);
+	struct sample *sample;
+
+	wait_for(p, thread, STATE_SLEEP_CHILD, "main;wait4", 960);
+	sample = &p->samples.items[p->samples.count - 1];
+	p->threads.items[thread].begun_ns = 5000;
+	p->threads.items[thread].ended_ns = 6000;
+	assert_true(sample_lasts(p, sample));
+	sample->ns = 940;
+	assert_false(sample_lasts(p, sample));
+	sample->ns = 960;
+	sample->count = 2;
+	assert_false(sample_lasts(p, sample));
+	/* Of imported profiles nothing is known. */
+	sample->count = 1;
+	p->threads.items[thread].ended_ns = 0;
+	assert_false(sample_lasts(p, sample));
+	profile_destroy(p);
+}
+
 /* Its run time is known, and not in the samples. */
 TEST(threads_that_run_are_not_idle)
 {
@@ -163,6 +210,9 @@ TEST(reasons_and_states_agree)
 }
 
 UNIT_TESTS(cmocka_unit_test(threads_that_do_nothing_else_are_idle),
+	   cmocka_unit_test(waits_for_answers_are_not_idle),
+	   cmocka_unit_test(what_is_scarce_weighs_most),
+	   cmocka_unit_test(a_wait_lasts_if_it_is_all_of_a_life),
 	   cmocka_unit_test(threads_that_run_are_not_idle),
 	   cmocka_unit_test(what_is_shown_and_what_is_idle_are_all),
 	   cmocka_unit_test(nothing_is_lost), cmocka_unit_test(reasons_and_states_agree))

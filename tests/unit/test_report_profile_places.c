@@ -79,7 +79,7 @@ TEST(waits_are_by_program_reason_and_place)
 {
 	fill();
 	assert_string_equal(report_scene_text(&s, waits_report),
-			    "\n## Longest waits, by place\n"
+			    "\n## Waits that matter most, by place\n"
 			    "     time  threads  times     mean  reason    where \n"
 			    " 10.000µs        2      4  2.500µs  lock      "
 			    "log_message -> pthread_mutex_lock \n"
