@@ -411,15 +411,25 @@ size_t overview_shown(const struct overview *overview)
 	return overview->groups.count < OVERVIEW_GROUPS ? overview->groups.count : OVERVIEW_GROUPS;
 }
 
-/* Further reasons are told if they weigh at least this share of the first. */
-#define REASON_SHARE 0.05
+/* Further reasons are told if they weigh at least this share of the first, or, since a cause of the
+ * others is often cheap itself, if they multiplied and weigh this little. */
+#define REASON_SHARE      0.05
+#define REASON_MULTIPLIED 10
+#define REASON_SHARE_LOW  0.002
+
+static bool has_multiplied(const struct overview_group *group, const struct overview_value *value)
+{
+	return group->presence == PRESENCE_BOTH && value->after > value->before * REASON_MULTIPLIED;
+}
 
 bool overview_is_reason(const struct overview_group *group, size_t i)
 {
 	const struct overview_value *value = &group->values[group->order[i]];
 	const struct overview_value *first = &group->values[group->order[0]];
 
-	return value->measured && value->score > 0 && value->score >= first->score * REASON_SHARE;
+	return value->measured && value->score > 0 &&
+	       value->score >= first->score * (has_multiplied(group, value) ? REASON_SHARE_LOW
+									    : REASON_SHARE);
 }
 
 bool overview_stands_still(const struct overview_group *group)
