@@ -55,7 +55,9 @@ unsigned reason_weight(enum reason reason, bool lasts_all_the_time)
 
 	if (scarce >> reason & 1)
 		return 100;
-	return others >> reason & 1 && !lasts_all_the_time ? 25 : 1;
+	if (reason == REASON_IDLE || lasts_all_the_time)
+		return 1;
+	return others >> reason & 1 ? 25 : 10;
 }
 
 enum state reason_default_state(unsigned class)

@@ -49,7 +49,8 @@ enum reason reason_of_state(unsigned state);
 
 /*
  * What a nanosecond of a reason weighs in orders by what matters, in hundredths. Waits for what a
- * host has too little of (CPUs, storage, memory, locks) count whole, waits for others by a quarter.
+ * host has too little of (CPUs, storage, memory, locks) count whole, waits for other programs by a
+ * quarter, those for a time or any of several events by a tenth.
  * A wait that lasts as long as the profile says little: a shell stands at its child, a reader at
  * its pipe, where all is well. It counts by a hundredth, if it is not for one of the former.
  */
