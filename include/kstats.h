@@ -28,9 +28,9 @@
  * execve(2) the metric is gone.
  *
  * If the environment has KSTATS_SAVE=DIR when the program exits (by exit(3) or from main), all of
- *its metrics are written to DIR/PROGRAM-PID.kstats.json, which `ctprof kstats show` reads. This
- *also applies to metrics that were deleted; of processes that forked, the one that made a metric
- *writes it.
+ * its metrics are written to DIR/PROGRAM-PID.kstats.json, which `ctprof kstats show` reads. This
+ * also applies to metrics that were deleted; of processes that forked, the one that made a metric
+ * writes it.
  *
  * Link with `pkg-config --libs libkstats`.
  */

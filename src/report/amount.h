@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Amounts in sentences: as few digits as say it, in the units that people use. (Tables have those
- *of base/units.h, which are precise.)
+ * of base/units.h, which are precise.)
  *
  *	char text[AMOUNT_MAX];
  *

@@ -8,8 +8,8 @@
  *
  * Locks of glibc are laid out as pthread_mutex_t and pthread_rwlock_t of 64-bit machines in its
  * sysdeps/nptl/bits/pthreadtypes.h. The memory is the program's, and may hold anything: a number is
- *a candidate, and the caller looks whether the program has such a thread. Threads are numbered as
- *in the PID namespace of the program.
+ * a candidate, and the caller looks whether the program has such a thread. Threads are numbered as
+ * in the PID namespace of the program.
  */
 #ifndef STATE_LOCK_OWNER_H
 #define STATE_LOCK_OWNER_H

@@ -5,7 +5,7 @@
  *	lock_waits KIND FILE
  *
  * Prints "ready HOLDER WAITER" (thread IDs) once the waiter waits, and goes on until it is killed.
- *KIND:
+ * KIND:
  *
  *	mutex recursive robust pi write_write write_read   the waiter waits for a lock that the
  *	                                                   holder holds, while this sleeps
