@@ -34,16 +34,23 @@ static size_t sequence_length(const char *text)
 /* The width of the next word with the blanks before it, and its length in bytes. */
 static size_t word_width(const char *text, size_t *ret_length)
 {
-	size_t length = strspn(text, " "), width = length;
+	const size_t blanks = strspn(text, " ");
+	size_t length = blanks, width = blanks;
 	char *plain, *end;
 
-	plain = end = malloc(strlen(text) + 1);
 	while (text[length] && text[length] != ' ') {
 		const size_t sequence = sequence_length(text + length);
 
-		if (!sequence && plain)
-			*end++ = text[length];
 		length += sequence ? sequence : 1;
+	}
+	plain = end = malloc(length - blanks + 1);
+	for (size_t at = blanks; plain && at < length;) {
+		const size_t sequence = sequence_length(text + at);
+
+		if (sequence)
+			at += sequence;
+		else
+			*end++ = text[at++];
 	}
 	if (plain) {
 		*end = '\0';
@@ -154,6 +161,8 @@ static ssize_t write_on(void *cookie, const char *bytes, size_t length)
 			fputc('\n', fold->out);
 		}
 	}
+	/* A flush of the fold is one of what it prints to: messages on standard error follow it. */
+	fflush(fold->out);
 	return (ssize_t)length;
 }
 

@@ -56,4 +56,20 @@ TEST(lines)
 	}
 }
 
-UNIT_TESTS(cmocka_unit_test(lines))
+TEST(flush)
+{
+	char *out = NULL;
+	size_t length;
+	FILE *memory = open_memstream(&out, &length), *fold = fold_open(memory, 10);
+
+	/* The end of a line that is not complete may yet be folded. */
+	fputs("a line\nand more", fold);
+	fflush(fold);
+	assert_string_equal(out, "a line\n");
+	assert_int_equal(fclose(fold), 0);
+	fclose(memory);
+	assert_string_equal(out, "a line\nand more");
+	free(out);
+}
+
+UNIT_TESTS(cmocka_unit_test(lines), cmocka_unit_test(flush))
