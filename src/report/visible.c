@@ -113,20 +113,20 @@ const char *text_ellipsis(void)
 
 char *text_shortened(const char *text, size_t width)
 {
-	const char *ellipsis = text_ellipsis(), *tail = text;
-	const size_t all = text_width(text), mark = text_width(ellipsis);
-	size_t head, left = all;
+	const char *ellipsis = text_ellipsis();
+	const size_t all = text_width(text), mark = text_width(ellipsis), length = strlen(text);
+	size_t head, tail = 0, left = all;
 	char *out;
 
 	if (all <= width || width <= mark)
 		return strdup(text);
-	head = text_fitting(text, strlen(text), (width - mark + 1) / 2);
+	head = text_fitting(text, length, (width - mark + 1) / 2);
 	/* The end gets what the begin left, and begins with a character that takes room. */
-	while (*tail && left > (width - mark) / 2) {
-		size_t wide, bytes = character(tail, strlen(tail), &wide);
+	while (tail < length && left > (width - mark) / 2) {
+		size_t wide, bytes = character(text + tail, length - tail, &wide);
 
 		tail += bytes;
 		left -= wide;
 	}
-	return asprintf(&out, "%.*s%s%s", (int)head, text, ellipsis, tail) < 0 ? NULL : out;
+	return asprintf(&out, "%.*s%s%s", (int)head, text, ellipsis, text + tail) < 0 ? NULL : out;
 }
