@@ -6,13 +6,17 @@ declare -A findings
 
 # examine [COMMAND...]: let doctor look, run by COMMAND.
 examine() {
-	local word rest source
+	local word rest source same='^the command of ([^ ]+), above$'
 
 	"$@" ctprof doctor > "$scratch/findings"
 	findings=()
 	while read -r word rest; do
 		case $word in
-		why | run | boot) findings["$source $word"]=$rest ;;
+		run)
+			[[ ! $rest =~ $same ]] || rest=${findings["${BASH_REMATCH[1]} run"]-}
+			findings["$source run"]=$rest
+			;;
+		why | boot) findings["$source $word"]=$rest ;;
 		covers) ;;
 		*)
 			source=$word
