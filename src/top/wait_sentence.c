@@ -302,6 +302,9 @@ void wait_sentence_print(FILE *out, const struct wait_sentence *sentence)
 		print_chain(out, sentence->chain);
 	}
 	print_rest(out, sentence);
-	if (sentence->remark)
-		fprintf(out, "; %s", sentence->remark);
+	if (!sentence->remark)
+		return;
+	/* It has names of cgroups in it. */
+	fputs("; ", out);
+	text_print_visible(out, text_of(sentence->remark), 0);
 }

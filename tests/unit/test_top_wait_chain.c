@@ -239,6 +239,26 @@ TEST(names_are_made_safe)
 	assert_null(strpbrk(chain.links[0].object, "\x1b\n"));
 }
 
+/* A user may make cgroups of any name, and give them a quota. */
+TEST(remarks_are_made_safe)
+{
+	struct state_thread thread = { .tid = 101 };
+	struct state_line line = { .thread = &thread, .window_ns = 100, .whole_ns = 100 };
+	const struct wait_sentence sentence = { .line = &line,
+						.measured = UINT32_MAX,
+						.lead = STATE_RUNNABLE,
+						.remark = "cgroup /u\x1b]0;y ran" };
+	char *text;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	line.times.ns[STATE_RUNNABLE] = 100;
+	wait_sentence_print(out, &sentence);
+	fclose(out);
+	assert_string_equal(text, "100 % waiting for a CPU; cgroup /u\\x1b]0;y ran");
+	free(text);
+}
+
 /* Files and memory of any content give a chain or none, within bounds. */
 TEST(anything)
 {
@@ -275,4 +295,5 @@ TEST(anything)
 
 UNIT_TESTS(CASE(a_lock_and_what_its_holder_does), CASE(holders_that_run_stop_and_end),
 	   CASE(circles), CASE(long_chains), CASE(owners_that_are_no_threads),
-	   CASE(numbers_of_containers), CASE(names_are_made_safe), CASE(anything))
+	   CASE(numbers_of_containers), CASE(names_are_made_safe), CASE(remarks_are_made_safe),
+	   CASE(anything))
