@@ -218,6 +218,7 @@ static void name_descriptor(struct glance *glance, struct wait_link *link, uint6
 	snprintf(path, sizeof(path), "%" PRIu32 "/fd/%" PRIu32, link->tid, (uint32_t)number);
 	if (!glance_link(glance, path, target, sizeof(target)))
 		return;
+	link->descriptor = (uint32_t)number;
 	if (parse_numbered(target, "socket:[", &link->inode))
 		snprintf(link->object, sizeof(link->object), "a socket");
 	else if (parse_numbered(target, "pipe:[", &link->inode))

@@ -43,6 +43,7 @@ struct wait_link {
 	struct task_call call;
 	struct lock_wait lock;        /* of LINK_LOCK and LINK_JOIN */
 	uint64_t inode;               /* of a socket or pipe that it waits at; else 0 */
+	uint32_t descriptor;          /* under which it has that open */
 	uint64_t peer;                /* of a Unix socket, once it was looked up: the other's */
 	char name[64];                /* all texts are safe to print */
 	bool is_namespaced;           /* its process numbers threads by another PID namespace */

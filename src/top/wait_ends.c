@@ -168,8 +168,7 @@ static void append_found(struct wait_link *link, const struct search *search, co
 
 static void name_pipe(struct glance *glance, struct wait_link *link)
 {
-	const bool is_reader =
-		access_of(glance, link->tid, (uint32_t)link->call.arguments[0]) == O_RDONLY;
+	const bool is_reader = access_of(glance, link->tid, link->descriptor) == O_RDONLY;
 	struct search search = { .kind = "pipe:[", .inode = link->inode, .is_reader = is_reader };
 
 	search_processes(glance, link->tgid, &search);

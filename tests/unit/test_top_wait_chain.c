@@ -225,6 +225,45 @@ TEST(numbers_of_containers)
 			"waiting for a CPU");
 }
 
+/* Of the pipe at which thread 101 waits in this call. */
+static void expect_other_end(const char *call, const char *expected)
+{
+	const struct wait_host here = host();
+	struct wait_chain chain;
+
+	put("101/syscall", "%s", call);
+	assert_true(wait_chain_follow(&here, 101, &chain));
+	wait_chain_name_ends(&here, &chain);
+	assert_string_equal(chain.links[0].object, expected);
+}
+
+TEST(other_ends_of_pipes)
+{
+	char call[128];
+
+	put_thread(101, "reader", 'S', "");
+	put_thread(102, "writer", 'S', "");
+	put("102/comm", "writer\n");
+	for (uint32_t tid = 101; tid <= 102; tid++) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "%u/fd", tid);
+		assert_int_equal(mkdirat(proc.dir, path, 0755), 0);
+		snprintf(path, sizeof(path), "%u/fd/3", tid);
+		assert_int_equal(symlinkat("pipe:[77]", proc.dir, path), 0);
+		snprintf(path, sizeof(path), "%u/fdinfo", tid);
+		assert_int_equal(mkdirat(proc.dir, path, 0755), 0);
+		snprintf(path, sizeof(path), "%u/fdinfo/3", tid);
+		put(path, "pos:\t0\nflags:\t010000%u\n", tid == 102);
+	}
+	snprintf(call, sizeof(call), "%d 0x3 0x0 0x0 0x0 0x0 0x0 0x7ff0 0x55\n", SYS_read);
+	expect_other_end(call, "a pipe from writer (102)");
+	/* Of poll(2), the descriptor is in memory. */
+	memory[0x80 / 4] = 3;
+	snprintf(call, sizeof(call), "%d 0x80 0x1 0x0 0x0 0x0 0x0 0x7ff0 0x55\n", SYS_ppoll);
+	expect_other_end(call, "a pipe from writer (102)");
+}
+
 /* Names are strangers'. */
 TEST(names_are_made_safe)
 {
@@ -295,5 +334,5 @@ TEST(anything)
 
 UNIT_TESTS(CASE(a_lock_and_what_its_holder_does), CASE(holders_that_run_stop_and_end),
 	   CASE(circles), CASE(long_chains), CASE(owners_that_are_no_threads),
-	   CASE(numbers_of_containers), CASE(names_are_made_safe), CASE(remarks_are_made_safe),
-	   CASE(anything))
+	   CASE(numbers_of_containers), CASE(other_ends_of_pipes), CASE(names_are_made_safe),
+	   CASE(remarks_are_made_safe), CASE(anything))
