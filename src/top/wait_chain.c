@@ -352,6 +352,7 @@ static bool read_link_of(struct glance *glance, uint32_t tid, struct wait_link *
 		link->kind = LINK_OUTSIDE;
 	else if (link->call.kind == TASK_CALL_IN)
 		*ret_next = decide_call(glance, link);
+	link->has_next = *ret_next;
 	return true;
 }
 

@@ -42,6 +42,7 @@ struct wait_link {
 	uint64_t switches;
 	struct task_call call;
 	struct lock_wait lock;        /* of LINK_LOCK and LINK_JOIN */
+	bool has_next;                /* it waits for a thread, which may be no link any more */
 	uint64_t inode;               /* of a socket or pipe that it waits at; else 0 */
 	uint32_t descriptor;          /* under which it has that open */
 	uint64_t peer;                /* of a Unix socket, once it was looked up: the other's */

@@ -123,7 +123,10 @@ static void print_lock(FILE *out, const struct wait_link *link, const struct wai
 {
 	fprintf(out, "waiting for %s 0x%" PRIx64,
 		link->lock.kind == LOCK_RWLOCK ? "read-write lock" : "lock", link->lock.address);
-	fputs(next ? " held by " : ", whose holder is not recorded in it", out);
+	fputs(next             ? " held by "
+	      : link->has_next ? " held by another thread"
+			       : ", whose holder is not recorded in it",
+	      out);
 	if (next)
 		print_name(out, next);
 }
@@ -199,7 +202,9 @@ void wait_link_print(FILE *out, const struct wait_link *link, const struct wait_
 		print_lock(out, link, next);
 		return;
 	case LINK_JOIN:
-		fputs("waiting for the end of thread ", out);
+		/* That thread may be gone by now. */
+		fputs(next ? "waiting for the end of thread " : "waiting for the end of a thread",
+		      out);
 		if (next)
 			print_name(out, next);
 		return;

@@ -184,6 +184,9 @@ TEST(long_chains)
 {
 	const struct wait_host here = host();
 	struct wait_chain chain;
+	char *text;
+	size_t length;
+	FILE *out;
 
 	for (uint32_t i = 0; i < 2 * WAIT_CHAIN_MOST; i++) {
 		put_locked(101 + i, "x", 0x40 + i * 0x20);
@@ -193,6 +196,11 @@ TEST(long_chains)
 	assert_int_equal(chain.count, WAIT_CHAIN_MOST);
 	assert_int_equal(chain.cycle, chain.count);
 	assert_true(chain.is_cut);
+	out = open_memstream(&text, &length);
+	wait_link_print(out, &chain.links[WAIT_CHAIN_MOST - 1], NULL);
+	fclose(out);
+	assert_string_equal(text, "waiting for lock 0x120 held by another thread");
+	free(text);
 }
 
 /* Numbers in memory that are no threads of the process name nobody. */
