@@ -71,9 +71,10 @@ void window_reader_show(struct window_reader *reader, const struct state_view *v
  * is being made is taken after the pause. */
 void window_reader_pause(struct window_reader *reader, bool is_paused);
 
-/* Replay only. Several steps are made one by one. */
 /* The next window ends so long after the last one. */
 void window_reader_set_interval(struct window_reader *reader, uint64_t interval_ns);
+
+/* Replay only. Several steps are made one by one. */
 void window_reader_step(struct window_reader *reader, int by);
 void window_reader_jump(struct window_reader *reader, const char *to);
 
