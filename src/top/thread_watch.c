@@ -149,7 +149,8 @@ static struct leading_preemptor lead_of(const struct profile *profile)
 		for (size_t k = 0; k < count && count <= PREEMPTORS_MOST; k++)
 			if (all[k].tid == all[i].tid && all[k].name == all[i].name)
 				sum += all[k].ns;
-		if (sum <= most || !all[i].name->length)
+		/* Without a number, it is an idle CPU, or this process. */
+		if (sum <= most || !all[i].tid || !all[i].name->length)
 			continue;
 		most = sum;
 		lead.tid = all[i].tid;
