@@ -199,6 +199,13 @@ struct error *screen_run(const struct screen_options *options, const struct scre
 		err = state_filter_parse(line_edit_text(&tui.edit), &tui.filter);
 		tui.view.filter = &tui.filter;
 	}
+	/* Half of a filter may have been left in the prompt. */
+	if (err && options->again) {
+		error_destroy(err);
+		err = NULL;
+		line_edit_set(&tui.edit, TEXT(""));
+		tui.view.filter = NULL;
+	}
 	if (!err)
 		err = run_fed(&tui);
 	/* At once: what is under way beside may take a while to end. */
