@@ -18,6 +18,7 @@ static void release_glance(void *context)
 	if (glance->fd >= 0)
 		close(glance->fd);
 	array_deinit(&glance->tids);
+	array_deinit(&glance->pids);
 	free(glance);
 }
 

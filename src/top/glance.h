@@ -14,8 +14,9 @@
 
 struct glance {
 	const struct wait_host *host;
-	int fd; /* that is being read; -1: none */
-	struct tids tids;
+	int fd;           /* that is being read; -1: none */
+	struct tids tids; /* of a process: its threads, or its descriptors */
+	struct tids pids;
 	uint32_t tid; /* where the chain begins */
 	bool found;
 	struct wait_chain chain;

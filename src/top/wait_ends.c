@@ -128,18 +128,17 @@ static int by_distance(const void *a, const void *b, void *from)
 static void search_processes(struct glance *glance, uint32_t from, struct search *search)
 {
 	const uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
-	struct tids pids = { 0 };
+	struct tids *pids = &glance->pids;
 
-	if (!tasks_list(glance->host->proc, &pids) && pids.count) {
-		qsort_r(pids.items, pids.count, sizeof(*pids.items), by_distance, &from);
-		for (size_t i = 0; i < pids.count && !search->is_cut; i++) {
-			guard_about(pids.items[i]);
-			if (has_end(glance, pids.items[i], search, until_ns))
-				add_found(glance, search, pids.items[i]);
-			search->is_cut = clock_ns(CLOCK_MONOTONIC) > until_ns;
-		}
+	if (tasks_list(glance->host->proc, pids) || !pids->count)
+		return;
+	qsort_r(pids->items, pids->count, sizeof(*pids->items), by_distance, &from);
+	for (size_t i = 0; i < pids->count && !search->is_cut; i++) {
+		guard_about(pids->items[i]);
+		if (has_end(glance, pids->items[i], search, until_ns))
+			add_found(glance, search, pids->items[i]);
+		search->is_cut = clock_ns(CLOCK_MONOTONIC) > until_ns;
 	}
-	array_deinit(&pids);
 }
 
 /* --- in words --- */
