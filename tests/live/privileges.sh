@@ -134,7 +134,7 @@ diff_drops() {
 top_drops() {
 	local allowed=$(mask "${growing[@]}" "${writing[@]}" net_admin) engine
 
-	for engine in exact counters taskstats; do
+	for engine in exact counters taskstats procfs; do
 		in_background "$ctprof" top --batch -i 100ms --engine $engine
 		is_limited $pid $allowed $allowed
 	done
