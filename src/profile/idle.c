@@ -72,6 +72,17 @@ static void add_up(const struct profile *profile, const bool *asks, struct idle_
 			sum_add(&times[i].all, profile->threads.items[i].ns[CLASS_ON_CPU]);
 }
 
+/* All waits that are left out: a thread that is idle may have waited for few answers, too. */
+static void add_up_idle(const struct profile *profile, struct idle *idle)
+{
+	for (size_t i = 0; i < profile->samples.count; i++) {
+		const struct sample *sample = &profile->samples.items[i];
+
+		if (idle_has(idle, sample->thread, sample->class, sample->state))
+			sum_add(&idle->ns, sample->ns);
+	}
+}
+
 struct error *idle_find(const struct profile *profile, struct idle *ret)
 {
 	const size_t count = profile->threads.count;
@@ -90,8 +101,8 @@ struct error *idle_find(const struct profile *profile, struct idle *ret)
 		idle.threads[i] = t->idle && t->all - t->idle <= t->all / IDLE_BESIDE;
 		idle.thread_count += idle.threads[i];
 		idle.part_count += !idle.threads[i] && t->always;
-		sum_add(&idle.ns, idle.threads[i] ? t->idle : t->always);
 	}
+	add_up_idle(profile, &idle);
 	*ret = idle;
 	return NULL;
 }

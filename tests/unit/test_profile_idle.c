@@ -74,6 +74,23 @@ TEST(waits_for_answers_are_not_idle)
 	profile_destroy(p);
 }
 
+/* Few of them, of a thread that is idle: what is left out is all that has the word. */
+TEST(few_answers_are_idle)
+{
+	struct profile *p = build_profile();
+	uint32_t loop = build_profile_thread(p, 1, 1, "loop", "loop", NULL);
+	struct idle idle;
+
+	wait_for(p, loop, STATE_IDLE_POLL, "main;epoll", 995);
+	wait_for(p, loop, STATE_IDLE_POLL, "main;getaddrinfo;poll", 5);
+	expect_ok(idle_find(p, &idle));
+	assert_int_equal(idle.thread_count, 1);
+	assert_true(idle_has(&idle, 0, CLASS_INTERRUPTIBLE, STATE_IDLE_POLL));
+	assert_true(idle.ns == 1000);
+	idle_deinit(&idle);
+	profile_destroy(p);
+}
+
 TEST(what_is_scarce_weighs_most)
 {
 	assert_true(reason_weight(REASON_LOCK, true) == reason_weight(REASON_CPU_WAIT, false));
@@ -178,7 +195,10 @@ TEST(nothing_is_lost)
 			build_profile_thread(p, i + 1, i + 1, "p", "t", NULL);
 		for (int i = 0; i < 30; i++)
 			build_sample(p, next_random(&seed) % 5, next_random(&seed) % CLASS_EVENT,
-				     i % 2 ? "a;b" : "a;c", next_random(&seed) % 1000, 1)
+				     i % 7 == 0 ? "a;PQexec;poll"
+				     : i % 2    ? "a;b"
+						: "a;c",
+				     next_random(&seed) % 1000, 1)
 				->state = (uint8_t)(next_random(&seed) % STATE_COUNT);
 		expect_ok(idle_find(p, &idle));
 		assert_true(total_of(p, (struct flame_view){ .idle = &idle }, NULL) + idle.ns ==
@@ -210,7 +230,7 @@ TEST(reasons_and_states_agree)
 }
 
 UNIT_TESTS(cmocka_unit_test(threads_that_do_nothing_else_are_idle),
-	   cmocka_unit_test(waits_for_answers_are_not_idle),
+	   cmocka_unit_test(waits_for_answers_are_not_idle), cmocka_unit_test(few_answers_are_idle),
 	   cmocka_unit_test(what_is_scarce_weighs_most),
 	   cmocka_unit_test(a_wait_lasts_if_it_is_all_of_a_life),
 	   cmocka_unit_test(threads_that_run_are_not_idle),
