@@ -54,7 +54,7 @@ static struct error *find_group_row(struct top *top, const struct screen_subject
 struct error *inspected_row_find(struct top *top, const struct screen_subject *subject,
 				 struct inspected_row *ret)
 {
-	*ret = (struct inspected_row){ 0 };
+	*ret = (struct inspected_row){ .id = subject->line };
 	if (subject->grouping != STATE_BY_THREAD)
 		return find_group_row(top, subject, ret);
 	find_thread_row(top, subject, ret);
@@ -74,7 +74,9 @@ static char *preemption_remark(struct top *top, const struct inspected_row *row)
 	if (state_line_share(&row->line, STATE_RUNNABLE) < RUNNABLE_LEAST)
 		return NULL;
 	quota = throttle_say(&before, &inspector->throttle);
-	runner = inspector->watch ? thread_watch_preemptor(inspector->watch) : NULL;
+	/* The row that was inspected before is watched until this one is. */
+	if (inspector->watch && (inspector->is_watch_early || inspector->id == row->id))
+		runner = thread_watch_preemptor(inspector->watch);
 	if (quota && runner)
 		return text_print("%s; %s", quota, runner);
 	return quota ? take_ptr(quota) : take_ptr(runner);

@@ -14,6 +14,7 @@ struct top;
 /* Of a group also its threads, those that are of interest first; they live in the list of `top`. */
 struct inspected_row {
 	bool is_there;
+	uint64_t id; /* of the line, as in struct screen_subject */
 	struct state_line line;
 	const struct state_line *members;
 	size_t count;
