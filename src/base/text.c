@@ -2,6 +2,7 @@
 #include "base/text.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static bool is_space(char c)
 {
@@ -175,6 +176,35 @@ char *text_print(const char *format, ...)
 	text = text_print_v(format, values);
 	va_end(values);
 	return text;
+}
+
+char *text_quoted(struct text text)
+{
+	char *quoted = malloc(text.length * 4 + 3), *at = quoted;
+
+	if (!quoted)
+		return NULL;
+	*at++ = '\'';
+	for (size_t i = 0; i < text.length; i++) {
+		if (text.bytes[i] == '\'')
+			at = stpcpy(at, "'\\''");
+		else
+			*at++ = text.bytes[i];
+	}
+	*at++ = '\'';
+	*at = '\0';
+	return quoted;
+}
+
+/* No shell gives these a meaning of its own. */
+#define PLAIN_BYTES "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+:,./@%"
+
+char *text_shell_word(struct text text)
+{
+	for (size_t i = 0; i < text.length; i++)
+		if (!memchr(PLAIN_BYTES, text.bytes[i], sizeof(PLAIN_BYTES) - 1))
+			return text_quoted(text);
+	return text.length ? strndup(text.bytes, text.length) : text_quoted(text);
 }
 
 bool text_make_safe(char *text)

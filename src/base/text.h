@@ -101,6 +101,12 @@ char *text_print_v(const char *format, va_list values) __attribute__((format(pri
  * Returns whether there were any. */
 bool text_make_safe(char *text);
 
+/* The text, quoted as one word for a shell. NULL without memory; the caller frees it. */
+char *text_quoted(struct text text);
+
+/* The same without quotes where a shell needs none: for commands that people read. */
+char *text_shell_word(struct text text);
+
 /* Return the one of `count` strings at `names` (`stride` bytes from one to the next) that `wrong`
  * most likely meant; NULL when none is near. */
 const char *text_nearest(const char *wrong, const char *const *names, size_t count, size_t stride);

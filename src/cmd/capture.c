@@ -224,6 +224,17 @@ static void print_gaps(const struct summary *summary)
 	fprintf(stderr, " (-v or ctprof doctor says why)\n");
 }
 
+static void print_next(const char *path)
+{
+	_cleanup_free_ char *word = text_shell_word(text_of(path));
+
+	if (word && strcmp(path, "-") != 0)
+		fprintf(stderr,
+			"ctprof: next: ctprof show %s; or after the next capture: ctprof compare "
+			"%s LATER\n",
+			word, word);
+}
+
 static void print_summary(const struct summary *summary)
 {
 	const struct capture_info *info = summary->snapshot->capture;
@@ -235,11 +246,7 @@ static void print_summary(const struct summary *summary)
 		fprintf(stderr, "; incomplete: timed out");
 	print_written(summary);
 	print_gaps(summary);
-	if (strcmp(summary->path, "-") != 0)
-		fprintf(stderr,
-			"ctprof: next: ctprof show %s; or after the next capture: ctprof compare "
-			"%s LATER\n",
-			summary->path, summary->path);
+	print_next(summary->path);
 }
 
 static struct capture_options options_from_arguments(const struct capture_arguments *arguments)

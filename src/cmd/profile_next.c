@@ -4,7 +4,9 @@
 #include <inttypes.h>
 #include <signal.h>
 
+#include "base/text.h"
 #include "report/profile_text.h"
+#include "report/visible.h"
 
 /* The next question about a process, by the reason of most of its time, and the command with its
  * number: the first row that has the reason. */
@@ -20,18 +22,16 @@ static const struct next_row {
 	{ ~0u, "What do its threads do meanwhile?", "profile", " --mode both" },
 };
 
-/* Where a word of a command needs no quotes. */
-static bool is_plain(const char *word)
-{
-	return *word && *word != '-' &&
-	       !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				  "_-+=:,./@%")];
-}
-
 static void print_picture_of_file(FILE *out, const char *file)
 {
-	if (is_plain(file))
-		fprintf(out, "\nAs a picture: ctprof flame %s -o flame.svg\n", file);
+	_cleanup_free_ char *word = text_shell_word(text_of(file));
+
+	/* It would be taken for an option. */
+	if (!word || *file == '-')
+		return;
+	fputs("\nAs a picture: ctprof flame ", out);
+	text_print_visible(out, text_of(word), 0);
+	fputs(" -o flame.svg\n", out);
 }
 
 static void print_questions(FILE *out, const struct profile_thread *thread, enum reason reason)

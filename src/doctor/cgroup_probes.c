@@ -123,7 +123,7 @@ static void write_remedy(struct probe_run *run, struct text path, const char *fi
 	if (asprintf(&whole, "%s%.*s/%s", run->cgroups.point, (int)path.length, path.bytes, file) <
 	    0)
 		return;
-	quoted = shell_quoted(text_of(whole));
+	quoted = text_quoted(text_of(whole));
 	if (quoted)
 		result_set_remedy(ret, covers, "echo %s > %s", word, quoted);
 }

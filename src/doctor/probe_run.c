@@ -78,24 +78,6 @@ void result_set_not_built(struct probe_run *run, struct probe_result *result, co
 				"this kernel lacks it (CONFIG_%s), and no command adds it", option);
 }
 
-char *shell_quoted(struct text text)
-{
-	char *quoted = malloc(text.length * 4 + 3), *at = quoted;
-
-	if (!quoted)
-		return NULL;
-	*at++ = '\'';
-	for (size_t i = 0; i < text.length; i++) {
-		if (text.bytes[i] == '\'')
-			at = stpcpy(at, "'\\''");
-		else
-			*at++ = text.bytes[i];
-	}
-	*at++ = '\'';
-	*at = '\0';
-	return quoted;
-}
-
 /* CAP_DAC_READ_SEARCH, CAP_NET_ADMIN, CAP_SYS_PTRACE (include/uapi/linux/capability.h). */
 #define WANTED_CAPABILITIES (1u << 2 | 1u << 12 | 1u << 19)
 #define WANTED_NAMES        "cap_dac_read_search,cap_net_admin,cap_sys_ptrace"
@@ -120,7 +102,7 @@ void result_set_privilege_remedy(struct probe_run *run, struct probe_result *res
 		return;
 	}
 	if (!file_readlink(run->proc, "self/exe", &run->buffer, &path))
-		self = shell_quoted(path);
+		self = text_quoted(path);
 	if (!self)
 		self = strdup("ctprof");
 	if (!self)

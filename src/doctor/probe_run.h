@@ -42,9 +42,6 @@ void result_set_not_built(struct probe_run *run, struct probe_result *result, co
  * them. */
 void result_set_privilege_remedy(struct probe_run *run, struct probe_result *result);
 
-/* The text, quoted as one word for a shell. NULL without memory; the caller frees it. */
-char *shell_quoted(struct text text);
-
 /* --- facts (probe_run.c) --- */
 
 /* Was this metric measured for the child? Its value. */

@@ -319,8 +319,10 @@ static void print_file(FILE *out, const struct missing_names *m, const struct un
 	}
 	fputc('\n', out);
 	if (file->path->bytes[0] == '/' && strstr(file->path->bytes, "memfd:") == NULL) {
+		_cleanup_free_ char *word = text_shell_word(name_text(file->path));
+
 		fputs("   packages with them, on Debian: find-dbgsym-packages ", out);
-		text_print_visible(out, name_text(file->path), 0);
+		text_print_visible(out, text_of(word ? word : "?"), 0);
 		fputc('\n', out);
 	}
 }

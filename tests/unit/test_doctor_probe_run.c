@@ -38,23 +38,46 @@ static void probe_result_deinit(struct probe_result *result)
 }
 
 /* A shell says what it takes the word for. */
+static void check_word(const char *word, const char *written)
+{
+	_cleanup_free_ char *command = NULL, *said = NULL;
+
+	assert_non_null(written);
+	command = text_print("printf '%%s|' %s", written);
+	said = printed(&scratch, command);
+	assert_non_null(said);
+	assert_int_equal(strncmp(said, word, strlen(word)), 0);
+	assert_string_equal(said + strlen(word), "|");
+}
+
 TEST(a_quoted_word_is_one_word)
 {
 	static const char *const words[] = {
-		"plain", "",   "two words", "it's", "''", "$HOME `id` $(id)",  "a\nb", "\\",
-		"*?[a]", "-n", "\"",        "!",    "#",  "'; echo broken; '",
+		"plain",
+		"",
+		"two words",
+		"it's",
+		"''",
+		"$HOME `id` $(id)",
+		"a\nb",
+		"\\",
+		"*?[a]",
+		"-n",
+		"\"",
+		"!",
+		"#",
+		"'; echo broken; '",
+		"/a-b_c.d:e@f,g+h=i%j",
+		"~",
+		"a=~",
 	};
 
 	for (size_t i = 0; i < array_length(words); i++) {
-		_cleanup_free_ char *quoted = shell_quoted(text_of(words[i]));
-		_cleanup_free_ char *command = NULL, *said = NULL;
+		_cleanup_free_ char *quoted = text_quoted(text_of(words[i]));
+		_cleanup_free_ char *shown = text_shell_word(text_of(words[i]));
 
-		assert_non_null(quoted);
-		command = text_print("printf '%%s|' %s", quoted);
-		said = printed(&scratch, command);
-		assert_non_null(said);
-		assert_int_equal(strncmp(said, words[i], strlen(words[i])), 0);
-		assert_string_equal(said + strlen(words[i]), "|");
+		check_word(words[i], quoted);
+		check_word(words[i], shown);
 	}
 }
 
