@@ -61,6 +61,8 @@ static bool read_identity(struct glance *glance, uint32_t tid, struct wait_link 
 			ret->letter = value.bytes[0];
 		else if (text_equal(key, TEXT("Tgid")))
 			text_u32(value, &link->tgid);
+		else if (text_equal(key, TEXT("Threads")))
+			text_u32(value, &link->threads);
 		else if (text_equal(key, TEXT("VmSize")))
 			ret->has_memory = true;
 		else if (text_ends(key, TEXT("voluntary_ctxt_switches")) &&
@@ -367,6 +369,12 @@ static size_t find_link(const struct wait_chain *chain, uint32_t tid)
 	return i;
 }
 
+/* Another thread of the process may unlock the file, or end the process. */
+static bool may_others_end(const struct wait_link *link, const struct wait_link *next)
+{
+	return (link->kind == LINK_FILE_LOCK || link->kind == LINK_CHILD) && next->threads > 1;
+}
+
 /* Is the whole circle as it was? Its links were read one after the other, so a circle of
  * threads that ran meanwhile is none. */
 static bool is_standing(struct glance *glance, size_t from)
@@ -377,10 +385,11 @@ static bool is_standing(struct glance *glance, size_t from)
 
 	for (size_t i = from; i < chain->count; i++) {
 		const struct wait_link *link = &chain->links[i];
-		const uint32_t expected = chain->links[i + 1 < chain->count ? i + 1 : from].tid;
+		const struct wait_link *then = &chain->links[i + 1 < chain->count ? i + 1 : from];
 
-		if (!read_link_of(glance, link->tid, &again, &next) || next != expected ||
-		    again.switches != link->switches || again.call.stack != link->call.stack)
+		if (may_others_end(link, then) || !read_link_of(glance, link->tid, &again, &next) ||
+		    next != then->tid || again.switches != link->switches ||
+		    again.call.stack != link->call.stack)
 			return false;
 	}
 	return true;

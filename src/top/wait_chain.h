@@ -9,7 +9,8 @@
  *
  * Each link is read from /proc and from the memory of its process, one after the other, so a chain
  * is a glance at threads that go on meanwhile. A circle of waits is only called a deadlock if all
- * of it is found unchanged a moment later, without a switch in between.
+ * of it is found unchanged a moment later, without a switch in between, and no other thread of a
+ * process could end one of the waits.
  *
  * The files and the memory belong to strangers: they are read by a confined thread with a limit of
  * time (base/guard.h), a fixed number of bytes, of at most WAIT_CHAIN_MOST threads. Locks of
@@ -39,6 +40,7 @@ enum wait_link_kind {
 struct wait_link {
 	enum wait_link_kind kind;
 	uint32_t tid, tgid;
+	uint32_t threads; /* of its process */
 	uint64_t switches;
 	struct task_call call;
 	struct lock_wait lock;        /* of LINK_LOCK and LINK_JOIN */

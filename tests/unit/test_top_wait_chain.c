@@ -179,6 +179,29 @@ TEST(circles)
 		"100 % waiting for lock 0x100 held by a (101); deadlock: a (101) -> a (101)");
 }
 
+/* A process that locked a file has other threads, which may unlock it. */
+TEST(locks_of_files_are_of_processes)
+{
+	const struct wait_host here = host();
+	struct wait_chain chain;
+	char call[128];
+
+	put_locked(100, "leader", 0x100);
+	put_mutex(0x100, 101);
+	snprintf(call, sizeof(call), "%d 0x3 0x2 0x0 0x0 0x0 0x0 0x7ff0 0x55\n", SYS_flock);
+	put_thread(101, "worker", 'S', call);
+	put("locks", "1: FLOCK  ADVISORY  WRITE 100 00:01:5 0 EOF\n"
+		     "1: -> FLOCK  ADVISORY  WRITE 100 00:01:5 0 EOF\n");
+	for (uint32_t threads = 1; threads <= 2; threads++) {
+		put("100/status",
+		    "Name:\tleader\nState:\tS\nTgid:\t100\nVmSize:\t1 kB\nThreads:\t%u\n", threads);
+		assert_true(wait_chain_follow(&here, 100, &chain));
+		assert_int_equal(chain.count, 2);
+		assert_int_equal(chain.links[1].kind, LINK_FILE_LOCK);
+		assert_int_equal(chain.cycle, threads == 1 ? 0 : 2);
+	}
+}
+
 /* A chain that goes on is cut. */
 TEST(long_chains)
 {
@@ -341,6 +364,6 @@ TEST(anything)
 }
 
 UNIT_TESTS(CASE(a_lock_and_what_its_holder_does), CASE(holders_that_run_stop_and_end),
-	   CASE(circles), CASE(long_chains), CASE(owners_that_are_no_threads),
-	   CASE(numbers_of_containers), CASE(other_ends_of_pipes), CASE(names_are_made_safe),
-	   CASE(remarks_are_made_safe), CASE(anything))
+	   CASE(circles), CASE(locks_of_files_are_of_processes), CASE(long_chains),
+	   CASE(owners_that_are_no_threads), CASE(numbers_of_containers), CASE(other_ends_of_pipes),
+	   CASE(names_are_made_safe), CASE(remarks_are_made_safe), CASE(anything))
