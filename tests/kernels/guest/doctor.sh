@@ -13,8 +13,11 @@ examine() {
 	while read -r word rest; do
 		case $word in
 		run)
-			[[ ! $rest =~ $same ]] || rest=${findings["${BASH_REMATCH[1]} run"]-}
 			findings["$source run"]=$rest
+			if [[ $rest =~ $same ]]; then
+				findings["$source run"]=${findings["${BASH_REMATCH[1]} run"]-}
+				findings["$source boot"]=${findings["${BASH_REMATCH[1]} boot"]-}
+			fi
 			;;
 		why | boot) findings["$source $word"]=$rest ;;
 		covers) ;;
