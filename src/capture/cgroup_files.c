@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/cgroup_files.h"
 
+#include "base/sum.h"
 #include "base/utf8.h"
 #include "os/pairs.h"
 #include "os/psi.h"
@@ -98,6 +99,59 @@ static bool take_counts(struct ctprof_snapshot *snapshot, struct text bytes, voi
 	return false;
 }
 
+/* The sum over devices of one key of io.stat. */
+struct io_sum {
+	struct text key;
+	struct reading *reading;
+};
+
+/* Adds the words "key=value" of a device; keys of other policies (cost.usage) have no sum. */
+static bool add_device(struct text words, struct io_sum *sums, size_t count)
+{
+	struct text value, key;
+	uint64_t number;
+
+	while (text_word(&words, &value)) {
+		text_cut(&value, '=', &key);
+		for (size_t i = 0; i < count; i++) {
+			if (!text_equal(key, sums[i].key))
+				continue;
+			if (!text_u64(value, &number))
+				return false;
+			sums[i].reading->measured = true;
+			sum_add(&sums[i].reading->value, number);
+		}
+	}
+	return true;
+}
+
+/*
+ * io.stat, a line for each device: "8:0 rbytes=1 wbytes=2 rios=3 wios=4 dbytes=5 dios=6". Devices
+ * that were not used have no line, or one without these keys: if no line has any, there was no I/O.
+ */
+static bool take_io_stat(struct ctprof_snapshot *snapshot, struct text bytes, void *at)
+{
+	struct cgroup_io io = { 0 };
+	struct io_sum sums[] = {
+		{ TEXT("rbytes"), &io.rbytes }, { TEXT("wbytes"), &io.wbytes },
+		{ TEXT("rios"), &io.rios },     { TEXT("wios"), &io.wios },
+		{ TEXT("dbytes"), &io.dbytes }, { TEXT("dios"), &io.dios },
+	};
+	struct text device, words;
+	bool any = false;
+
+	(void)snapshot;
+	while (pairs_next(&bytes, ' ', &device, &words))
+		if (!add_device(words, sums, array_length(sums)))
+			return false;
+	for (size_t i = 0; i < array_length(sums); i++)
+		any |= sums[i].reading->measured;
+	for (size_t i = 0; !any && i < array_length(sums); i++)
+		*sums[i].reading = reading_of(0);
+	*(struct cgroup_io *)at = io;
+	return true;
+}
+
 #define AT(member) offsetof(struct cgroup, member)
 
 static const struct {
@@ -118,6 +172,11 @@ static const struct {
 	{ "memory.events", take_counts, AT(memory.events) },
 	{ "pids.current", take_count, AT(pids.current) },
 	{ "pids.max", set_limit, AT(pids.max) },
+	{ "memory.peak", take_count, AT(memory.peak) },
+	{ "memory.swap.current", take_count, AT(memory.swap.current) },
+	{ "memory.swap.max", set_limit, AT(memory.swap.max) },
+	{ "memory.swap.peak", take_count, AT(memory.swap.peak) },
+	{ "io.stat", take_io_stat, AT(io) },
 };
 
 const char *cgroup_file_name(size_t number)

@@ -26,9 +26,9 @@ enum section_subject {
 	SECTION(THREAD_STATES, "thread-states", "Thread states", GROUP, false,                    \
 		"what threads did with their time, in recordings of ctprof top")                  \
 	SECTION(CGROUP_STATS, "cgroup-stats", "Cgroup statistics", CGROUP, false,                 \
-		"CPU time, throttling, memory and processes of each cgroup")                      \
+		"CPU time, throttling, memory, swap, processes and I/O of each cgroup")           \
 	SECTION(CGROUP_LIMITS, "cgroup-limits", "Cgroup limits", CGROUP, false,                   \
-		"cpu.max, weights, memory limits and protection, pids.max")                       \
+		"cpu.max, weights, limits of memory and swap, protection, pids.max")              \
 	SECTION(MEMORY_STAT, "memory-stat", "memory.stat", CGROUP, true,                          \
 		"memory.stat of each cgroup")                                                     \
 	SECTION(MEMORY_EVENTS, "memory-events", "memory.events", CGROUP, true,                    \

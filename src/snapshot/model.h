@@ -94,11 +94,21 @@ struct cgroup_cpu {
 	struct reading max_quota_us, max_period_us, weight, weight_nice;
 };
 
+struct cgroup_swap {
+	struct reading current, max, peak; /* max: "max" is unlimited */
+};
+
 struct cgroup_memory {
-	struct reading current;
+	struct reading current, peak;
 	struct reading max, high; /* limits: "max" is unlimited */
 	struct reading low, min;  /* protection: "max" is UINT64_MAX */
+	struct cgroup_swap swap;
 	struct counts stat, events;
+};
+
+/* io.stat, summed over devices. */
+struct cgroup_io {
+	struct reading rbytes, wbytes, rios, wios, dbytes, dios;
 };
 
 struct cgroup_pids {
@@ -110,6 +120,7 @@ struct cgroup {
 	struct cgroup_cpu cpu;
 	struct cgroup_memory memory;
 	struct cgroup_pids pids;
+	struct cgroup_io io;
 	struct psi psi;
 };
 

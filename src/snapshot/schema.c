@@ -231,12 +231,21 @@ static const struct json_field cgroup_cpu_rows[] = {
 };
 static const struct json_fields cgroup_cpu_fields = JSON_FIELDS(cgroup_cpu_rows);
 
+static const struct json_field cgroup_swap_rows[] = {
+	NUMBER_AS("current", cgroup_swap, current, .flags = FIELD_NULLABLE),
+	NUMBER_AS("max", cgroup_swap, max, .flags = FIELD_NULLABLE),
+	NUMBER_AS("peak", cgroup_swap, peak, .flags = FIELD_NULLABLE),
+};
+static const struct json_fields cgroup_swap_fields = JSON_FIELDS(cgroup_swap_rows);
+
 static const struct json_field cgroup_memory_rows[] = {
 	NUMBER("current", cgroup_memory, current),
+	NUMBER_AS("peak", cgroup_memory, peak, .flags = FIELD_NULLABLE),
 	NUMBER_AS("max", cgroup_memory, max, .flags = FIELD_NULLABLE),
 	NUMBER_AS("high", cgroup_memory, high, .flags = FIELD_NULLABLE),
 	NUMBER_AS("low", cgroup_memory, low, .flags = FIELD_NULLABLE),
 	NUMBER_AS("min", cgroup_memory, min, .flags = FIELD_NULLABLE),
+	JSON_FIELD_OF(object, "swap", cgroup_memory, swap, &cgroup_swap_fields),
 	COUNTS("stat", cgroup_memory, stat),
 	COUNTS("events", cgroup_memory, events),
 };
@@ -248,10 +257,21 @@ static const struct json_field cgroup_pids_rows[] = {
 };
 static const struct json_fields cgroup_pids_fields = JSON_FIELDS(cgroup_pids_rows);
 
+static const struct json_field cgroup_io_rows[] = {
+	NUMBER_AS("rbytes", cgroup_io, rbytes, .flags = FIELD_NULLABLE),
+	NUMBER_AS("wbytes", cgroup_io, wbytes, .flags = FIELD_NULLABLE),
+	NUMBER_AS("rios", cgroup_io, rios, .flags = FIELD_NULLABLE),
+	NUMBER_AS("wios", cgroup_io, wios, .flags = FIELD_NULLABLE),
+	NUMBER_AS("dbytes", cgroup_io, dbytes, .flags = FIELD_NULLABLE),
+	NUMBER_AS("dios", cgroup_io, dios, .flags = FIELD_NULLABLE),
+};
+static const struct json_fields cgroup_io_fields = JSON_FIELDS(cgroup_io_rows);
+
 static const struct json_field cgroup_rows[] = {
 	JSON_FIELD_OF(object, "cpu", cgroup, cpu, &cgroup_cpu_fields),
 	JSON_FIELD_OF(object, "memory", cgroup, memory, &cgroup_memory_fields),
 	JSON_FIELD_OF(object, "pids", cgroup, pids, &cgroup_pids_fields),
+	JSON_FIELD_OF(object, "io", cgroup, io, &cgroup_io_fields),
 	JSON_FIELD_OF(object, "psi", cgroup, psi, &snapshot_psi_fields),
 	MEASURED_BITS,
 	/* The flat form of .hst.zst. */

@@ -212,12 +212,13 @@ say_if() {
 raw_cgroup() {
 	local path=$1 directory=cgroup$1 quota period file
 
-	say_if "$path memory.current" "$(word_of "$directory/memory.current")"
-	say_if "$path pids.current" "$(word_of "$directory/pids.current")"
+	for file in memory.{current,peak} memory.swap.{current,peak} pids.current; do
+		say_if "$path $file" "$(word_of "$directory/$file")"
+	done
 	say_if "$path cpu.weight" "$(word_of "$directory/cpu.weight")"
 	say_if "$path cpu.weight_nice" "$(word_of "$directory/cpu.weight.nice")"
 	# Without a limit there is no number; all of memory is one.
-	for file in memory.max memory.high pids.max; do
+	for file in memory.max memory.high memory.swap.max pids.max; do
 		say_if "$path $file" "$(word_of "$directory/$file" | sed 's/^max$/null/')"
 	done
 	for file in memory.low memory.min; do
@@ -234,6 +235,15 @@ raw_cgroup() {
 		[ ! -e "$directory/$file" ] ||
 			awk -v head="$path $file." '{ print head $1, $2 }' "$directory/$file"
 	done
+	# No device in it: there was no I/O.
+	[ ! -e "$directory/io.stat" ] || tr ' ' '\n' < "$directory/io.stat" | awk -F = -v head="$path io." '
+		/^(r|w|d)(bytes|ios)=/ { sum[$1] += $2; any = 1 }
+		END {
+			split("rbytes wbytes rios wios dbytes dios", keys, " ")
+			for (i in keys)
+				if (!any || keys[i] in sum)
+					printf "%s%s %.0f\n", head, keys[i], sum[keys[i]]
+		}'
 	pressure_lines "$path" psi. "$directory"/*.pressure
 }
 

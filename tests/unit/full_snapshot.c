@@ -90,13 +90,14 @@ static void fill_thread(struct ctprof_snapshot *s, struct ctprof_thread *t, uint
 static void fill_cgroup(struct ctprof_snapshot *s, struct cgroup *c, uint64_t *seed)
 {
 	fill_readings(&c->cpu, seed);
-	fill_readings_(&c->memory.current, 5, seed);
+	fill_readings_(&c->memory.current, 9, seed);
 	fill_readings(&c->pids, seed);
+	fill_readings(&c->io, seed);
 	fill_readings(&c->psi, seed);
 	if (c->cpu.weight_nice.measured)
 		c->cpu.weight_nice = reading_of((uint64_t)-20);
 	if (next_random(seed) & 1)
-		c->memory.max = c->pids.max = c->cpu.max_quota_us =
+		c->memory.max = c->memory.swap.max = c->pids.max = c->cpu.max_quota_us =
 			(struct reading){ .measured = true, .unlimited = true };
 	assert_true(counts_add(s, &c->memory.stat, TEXT("anon"), next_random(seed)));
 	assert_true(counts_add(s, &c->memory.stat, TEXT("file"), UINT64_MAX));
@@ -294,10 +295,11 @@ static void same_cgroup(const struct cgroup *a, const struct cgroup *b)
 {
 	same_name(a->path, b->path);
 	same_readings(&a->cpu, &b->cpu);
-	same_readings_(&a->memory.current, &b->memory.current, 5);
+	same_readings_(&a->memory.current, &b->memory.current, 9);
 	same_counts(&a->memory.stat, &b->memory.stat);
 	same_counts(&a->memory.events, &b->memory.events);
 	same_readings(&a->pids, &b->pids);
+	same_readings(&a->io, &b->io);
 	same_readings(&a->psi, &b->psi);
 }
 

@@ -98,19 +98,27 @@ TEST(limits_and_floors)
 	assert_true(take("memory.low", "max\n"));
 	assert_true(take("memory.min", "0\n"));
 	assert_true(take("pids.max", "max\n"));
+	assert_true(take("memory.swap.max", "max\n"));
 	expect_unlimited(cgroup.memory.max);
 	expect_reading(cgroup.memory.high, 4096);
 	expect_reading(cgroup.memory.low, UINT64_MAX);
 	expect_reading(cgroup.memory.min, 0);
 	expect_unlimited(cgroup.pids.max);
+	expect_unlimited(cgroup.memory.swap.max);
 }
 
 TEST(currents)
 {
 	assert_true(take("memory.current", "123\n"));
 	assert_true(take("pids.current", "7\n"));
+	assert_true(take("memory.peak", "456\n"));
+	assert_true(take("memory.swap.current", "0\n"));
+	assert_true(take("memory.swap.peak", "8192\n"));
 	expect_reading(cgroup.memory.current, 123);
 	expect_reading(cgroup.pids.current, 7);
+	expect_reading(cgroup.memory.peak, 456);
+	expect_reading(cgroup.memory.swap.current, 0);
+	expect_reading(cgroup.memory.swap.peak, 8192);
 	assert_false(take("memory.current", "max\n"));
 	assert_false(take("memory.current", "12 34\n"));
 	assert_false(take("memory.current", "-1\n"));
@@ -137,6 +145,59 @@ TEST(a_map_with_a_key_twice_is_not_measured)
 	assert_int_equal(cgroup.memory.events.count, 0);
 }
 
+static void expect_io(uint64_t rbytes, uint64_t wbytes, uint64_t rios, uint64_t wios,
+		      uint64_t dbytes, uint64_t dios)
+{
+	expect_reading(cgroup.io.rbytes, rbytes);
+	expect_reading(cgroup.io.wbytes, wbytes);
+	expect_reading(cgroup.io.rios, rios);
+	expect_reading(cgroup.io.wios, wios);
+	expect_reading(cgroup.io.dbytes, dbytes);
+	expect_reading(cgroup.io.dios, dios);
+}
+
+/* Controllers add words of theirs; a device that was not used may have a line without any. */
+TEST(io_is_summed_over_devices)
+{
+	assert_true(
+		take("io.stat",
+		     "8:16 rbytes=1000 wbytes=200 rios=10 wios=2 dbytes=30 dios=3 cost.usage=9\n"
+		     "254:0 \n8:0 rbytes=4096 wbytes=0 rios=1 wios=0 dbytes=0 dios=0\n"));
+	expect_io(5096, 200, 11, 2, 30, 3);
+}
+
+TEST(no_io_is_zero)
+{
+	assert_true(take("io.stat", ""));
+	expect_io(0, 0, 0, 0, 0, 0);
+	cgroup = (struct cgroup){ 0 };
+	assert_true(take("io.stat", "8:0 \n8:16 cost.usage=5\n"));
+	expect_io(0, 0, 0, 0, 0, 0);
+}
+
+TEST(sums_of_io_stop_at_the_largest_number)
+{
+	assert_true(take("io.stat", "8:0 rbytes=18446744073709551615 wbytes=1\n"
+				    "8:16 rbytes=2 wbytes=2\n"));
+	expect_reading(cgroup.io.rbytes, UINT64_MAX);
+	expect_reading(cgroup.io.wbytes, 3);
+}
+
+/* What the kernel does not print is unknown, and so is all of a file that it would not print. */
+TEST(io_that_is_not_there_is_not_measured)
+{
+	assert_true(take("io.stat", "8:0 rbytes=5 wbytes=6 rios=1 wios=1\n"));
+	expect_reading(cgroup.io.wios, 1);
+	assert_false(cgroup.io.dbytes.measured);
+	cgroup = (struct cgroup){ 0 };
+	assert_false(take("io.stat", "8:0 rbytes=5\n8:16 rbytes=-1\n"));
+	assert_false(take("io.stat", "8:0 rbytes=\n"));
+	assert_false(take("io.stat", "8:0 rbytes=18446744073709551616\n"));
+	assert_false(take("io.stat", "8:0 rios\n"));
+	assert_false(cgroup.io.rbytes.measured);
+	assert_false(cgroup.io.rios.measured);
+}
+
 TEST(pressure)
 {
 	struct psi_resource psi = { 0 };
@@ -154,4 +215,6 @@ TEST(pressure)
 
 UNIT_TESTS(CASE(cpu_stat), CASE(cpu_stat_without_throttling), CASE(cpu_max), CASE(weights),
 	   CASE(limits_and_floors), CASE(currents), CASE(maps_keep_every_line),
-	   CASE(a_map_with_a_key_twice_is_not_measured), CASE(pressure))
+	   CASE(a_map_with_a_key_twice_is_not_measured), CASE(io_is_summed_over_devices),
+	   CASE(no_io_is_zero), CASE(sums_of_io_stop_at_the_largest_number),
+	   CASE(io_that_is_not_there_is_not_measured), CASE(pressure))

@@ -50,16 +50,28 @@ TEST(counters_add_up)
 		cgroup->cpu.throttled_usec = reading_of(i * 10);
 		cgroup->pids.current = reading_of(i);
 		cgroup->memory.current = reading_of(i * 4096);
+		cgroup->memory.swap.current = cgroup->memory.swap.peak = reading_of(i * 512);
+		cgroup->memory.peak = reading_of(i * 8192);
+		cgroup->io.rbytes = cgroup->io.dbytes = reading_of(i * 1000);
+		cgroup->io.wios = reading_of(i * 2);
 	}
 	pod(c.before[0], 7)->cpu.usage_usec = reading_of(50);
+	c.before[0]->cgroups.items[0].io.rbytes = reading_of(4000);
 	comparison_run(&c);
 	expect_whole(merged(&c, SECTION_CGROUP_STATS, "cpu.usage"), 600);
 	expect_delta(&c, SECTION_CGROUP_STATS, POD, "cpu.usage", 550);
 	expect_whole(merged(&c, SECTION_CGROUP_STATS, "cpu.nr_throttled"), 6);
 	expect_whole(merged(&c, SECTION_CGROUP_STATS, "cpu.throttled"), 60);
 	expect_whole(merged(&c, SECTION_CGROUP_STATS, "pids.current"), 6);
+	expect_delta(&c, SECTION_CGROUP_STATS, POD, "io.rbytes", 2000);
+	expect_whole(merged(&c, SECTION_CGROUP_STATS, "io.dbytes"), 6000);
+	expect_whole(merged(&c, SECTION_CGROUP_STATS, "io.wios"), 12);
+	expect_no_row(&c, SECTION_CGROUP_STATS, POD, "io.wbytes");
 	/* Pages may be shared: the largest. */
 	expect_whole(merged(&c, SECTION_CGROUP_STATS, "memory.current"), 3 * 4096);
+	expect_whole(merged(&c, SECTION_CGROUP_STATS, "memory.peak"), 3 * 8192);
+	expect_whole(merged(&c, SECTION_CGROUP_STATS, "memory.swap.current"), 3 * 512);
+	expect_whole(merged(&c, SECTION_CGROUP_STATS, "memory.swap.peak"), 3 * 512);
 	comparison_end(&c);
 }
 
@@ -84,7 +96,7 @@ TEST(sums_of_cgroups_do_not_saturate)
 static void check_limits(bool unlimited, bool first)
 {
 	static const char *const names[] = { "cpu.max.quota", "memory.max", "memory.high",
-					     "pids.max" };
+					     "memory.swap.max", "pids.max" };
 	struct comparison c;
 
 	begin(&c);
@@ -95,7 +107,7 @@ static void check_limits(bool unlimited, bool first)
 		if (unlimited && i == (first ? 1 : 3))
 			limit = no_limit;
 		cgroup->cpu.max_quota_us = cgroup->memory.max = limit;
-		cgroup->memory.high = cgroup->pids.max = limit;
+		cgroup->memory.high = cgroup->memory.swap.max = cgroup->pids.max = limit;
 		cgroup->cpu.max_period_us = reading_of(i * 1000);
 		cgroup->cpu.weight = reading_of(i == 1 ? 500 : 100);
 	}

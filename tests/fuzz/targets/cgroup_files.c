@@ -7,6 +7,7 @@
 static void check_others(const char *name, const struct cgroup *cgroup)
 {
 	must(name[0] == 'p' || !cgroup->pids.current.measured);
+	must(name[0] == 'i' || (!cgroup->io.rbytes.measured && !cgroup->io.dios.measured));
 	must(name[0] == 'm' || (!cgroup->memory.current.measured && !cgroup->memory.stat.measured));
 	must(name[0] == 'c' || (!cgroup->cpu.usage_usec.measured && !cgroup->cpu.weight.measured));
 }

@@ -189,6 +189,8 @@ static void add_cgroup(struct input *in, struct ctprof_snapshot *s)
 		&cgroup.memory.low,
 		&cgroup.psi.io.some.avg10,
 		&cgroup.pids.max,
+		&cgroup.memory.swap.max,
+		&cgroup.io.rbytes,
 		&cgroup.psi.cpu.full.total_usec,
 	};
 

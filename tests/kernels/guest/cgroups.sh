@@ -80,7 +80,8 @@ keep_groups() {
 		mkdir -p "$to/cgroup/$group"
 		files=()
 		for file in cpu.{stat,max,weight,weight.nice} pids.{current,max} \
-			memory.{current,max,high,low,min,stat,events} {cpu,memory,io,irq}.pressure; do
+			memory.{current,peak,max,high,low,min,stat,events} memory.swap.{current,max,peak} io.stat \
+			{cpu,memory,io,irq}.pressure; do
 			[ ! -e "$cgroups/$group/$file" ] || files+=("$cgroups/$group/$file")
 		done
 		# Pressure of interrupts may be a file that cannot be read.
