@@ -102,6 +102,11 @@ static void rate_cell(struct table_cell *cell, const struct list_row *row)
 		table_printf(cell, "%s", kstats_format_rate(text, rate));
 }
 
+static bool is_time(const struct kstats_entry *entry)
+{
+	return entry->unit && strcmp(entry->unit, unit_name(UNIT_NS)) == 0;
+}
+
 static void bound_cell(struct table_cell *cell, const struct list_row *row, double fraction,
 		       uint64_t bound)
 {
@@ -112,7 +117,7 @@ static void bound_cell(struct table_cell *cell, const struct list_row *row, doub
 	table_count(cell, bound);
 	if (row->for_people)
 		table_printf(cell, "%s",
-			     row->entry->is_time ? units_format(text, UNIT_NS, bound)
+			     is_time(row->entry) ? units_format(text, UNIT_NS, bound)
 						 : units_grouped(text, bound, ""));
 }
 
@@ -171,7 +176,7 @@ static void get_entry_cell(const void *context, const void *row, const struct ta
 		rate_cell(ret, of);
 		return;
 	case UNIT:
-		table_string(ret, entry->is_time ? unit_name(UNIT_NS) : "");
+		table_string(ret, word_or(entry->unit, ""));
 		return;
 	case P50_LOW:
 		bound_cell(ret, of, 0.5, entry->p50.low);

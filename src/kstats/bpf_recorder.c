@@ -2,6 +2,7 @@
 #include "kstats/bpf_recorder.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -103,6 +104,7 @@ static struct error *entry_of_broken(const char *name, struct error *why, struct
 		return why;
 	ret->name = strdup(name);
 	ret->how = strdup(how);
+	ret->rate = (double)NAN;
 	error_destroy(why);
 	if (ret->name && ret->how)
 		return NULL;

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -275,7 +276,9 @@ static struct error *entry_of_broken(const char *name, struct error *why, struct
 {
 	if (why == &error_no_memory)
 		return why;
-	*ret = (struct kstats_entry){ .name = strdup(name), .how = strdup(why->message) };
+	*ret = (struct kstats_entry){ .name = strdup(name),
+				      .how = strdup(why->message),
+				      .rate = (double)NAN };
 	error_destroy(why);
 	if (ret->name && ret->how)
 		return NULL;

@@ -2,9 +2,6 @@
 #include "kstats/recorder.h"
 
 #include <math.h>
-#include <string.h>
-
-#include "base/units.h"
 
 const char *const kstats_commands[KSTATS_COMMAND_COUNT] = {
 #define COMMAND_NAME(id, name, prose) [KSTATS_##id] = name,
@@ -42,7 +39,7 @@ struct error *kstats_entry_of_table(struct kstats_table *table, struct kstats_en
 	table->scope = (struct kstats_scope){ 0 };
 	ret->by = table->by;
 	ret->is_active = table->is_active;
-	ret->is_time = strcmp(table->unit, unit_name(UNIT_NS)) == 0;
+	ret->unit = take_ptr(table->unit);
 	kstats_entry_measure(ret, &all, table->recorded_ns);
 	return NULL;
 }
@@ -54,6 +51,7 @@ void kstats_entries_clear(struct kstats_entries *entries)
 		free(entries->items[i].start);
 		free(entries->items[i].end);
 		free(entries->items[i].how);
+		free(entries->items[i].unit);
 		free(entries->items[i].program);
 		kstats_scope_clear(&entries->items[i].scope);
 	}

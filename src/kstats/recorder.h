@@ -46,7 +46,7 @@ struct kstats_entry {
 	uint64_t count; /* of values */
 	/* Of them; only where there are enough values (kstats_has_percentile). */
 	struct kstats_percentile p50, p99;
-	bool is_time;
+	char *unit;    /* of values, as in a table; NULL: unknown */
 	double rate;   /* values per second while it recorded; NAN: unknown */
 	char *program; /* the command name of the process that has it; NULL: it is no process's */
 };

@@ -16,6 +16,11 @@
 #include "os/boot_id.h"
 #include "os/cpulist.h"
 
+static const char *unit_of(const struct kstats_region *region)
+{
+	return region->header.is_time ? unit_name(UNIT_NS) : region->header.unit;
+}
+
 /* --- the list --- */
 
 static void destroy_entry(void *made)
@@ -24,6 +29,7 @@ static void destroy_entry(void *made)
 
 	free(entry->name);
 	free(entry->program);
+	free(entry->unit);
 	free(entry);
 }
 
@@ -55,13 +61,13 @@ static struct error *make_entry(const struct user_found *found, struct kstats_re
 	if (!entry)
 		return &error_no_memory;
 	entry->is_active = kstats_region_is_active(region);
-	entry->is_time = region->header.is_time;
 	err = kstats_region_add_up(region, &all);
 	if (!err) {
 		kstats_entry_measure(entry, &all, kstats_recorded_until_now(&time));
 		entry->program = program_of(found->pid);
+		entry->unit = strdup(unit_of(region));
 		entry->name = text_print("%u:%s", found->pid, found->name);
-		err = entry->name ? NULL : &error_no_memory;
+		err = entry->name && entry->unit ? NULL : &error_no_memory;
 	}
 	if (err)
 		destroy_entry(entry);
@@ -126,9 +132,8 @@ static struct error *read_region(uint32_t pid, const char *name, struct kstats_r
 				 size_t rows, struct kstats_table **ret)
 {
 	_cleanup_(kstats_table_destroy) struct kstats_table *table = NULL;
-	struct error *err = kstats_table_create(
-		name, region->header.frac_bits,
-		region->header.is_time ? unit_name(UNIT_NS) : region->header.unit, &table);
+	struct error *err =
+		kstats_table_create(name, region->header.frac_bits, unit_of(region), &table);
 
 	if (!err)
 		err = describe_region(pid, region, table);

@@ -3,6 +3,7 @@
 #include "kstats/module_text.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -143,6 +144,7 @@ TEST(strange_ones_are_listed)
 		assert_false(entries.items[i].is_active);
 		assert_null(entries.items[i].start);
 		assert_non_null(entries.items[i].how);
+		assert_true(isnan(entries.items[i].rate));
 	}
 	assert_int_equal(strange, 1);
 	kstats_entries_clear(&entries);

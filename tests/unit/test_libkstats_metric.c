@@ -251,6 +251,7 @@ TEST(many_metrics_are_listed_each_once)
 
 		snprintf(name, sizeof(name), "many%u", i);
 		keys[i] = kstats_new(name, i % 6);
+		assert_int_equal(kstats_describe(keys[i], i % 2 ? "bytes" : NULL, NULL), 0);
 		for (unsigned record = 0; record <= i; record++)
 			kstats_record(keys[i], record);
 	}
@@ -269,6 +270,7 @@ TEST(many_metrics_are_listed_each_once)
 		ours = (unsigned)strtoul(many + 5, NULL, 10);
 		assert_true(entries.items[i].count == ours + 1);
 		assert_true(entries.items[i].is_active);
+		assert_string_equal(entries.items[i].unit, ours % 2 ? "bytes" : "");
 		seen++;
 	}
 	assert_int_equal(seen, array_length(keys));
