@@ -77,8 +77,9 @@ static void look_at_host(struct top *top, struct screen_host *ret)
 	look_at_memory(ret);
 	for (size_t i = 0; i < array_length(resources); i++)
 		ret->psi[i] = some_pressure(resources[i]);
-	/* What cannot be seen, and what would show it. */
-	if (top->kind == ENGINE_PROCFS)
+	/* What cannot be seen, and what would show it. An engine that was asked for says nothing of
+	 * privileges. */
+	if (top->kind == ENGINE_PROCFS && top->arguments->engine == ENGINE_AUTO)
 		ret->note = "no privileges: most waits are undivided; as root: all states";
 	if (window->cost.threads_lost)
 		ret->note = "some threads omitted: thread table full";
