@@ -35,6 +35,10 @@ struct wait_rows {
 	bool has_wakers;
 };
 
+/* It is a part of a key, below an address of a name, which is a multiple of 8. */
+#define REASON_BITS 4
+_Static_assert((int)REASON_COUNT <= 1 << REASON_BITS, "a reason fits below an address");
+
 static const struct frame *frame_of_node(const struct profile *profile, uint32_t node)
 {
 	return &profile->frames.items[profile->nodes.items[node].frame];
@@ -59,10 +63,9 @@ static struct wait_row *row_of(struct wait_rows *rows, uint32_t thread, enum rea
 				      .node = place.own,
 				      .reason = reason,
 				      .thread = thread };
-	/* Addresses of names are multiples of 8. */
-	uint32_t *number = word_map_at(&rows->numbers,
-				       (struct words){ { (uintptr_t)row.program, (uintptr_t)row.own,
-							 (uintptr_t)row.call << 4 | reason } });
+	uint32_t *number = word_map_at(
+		&rows->numbers, (struct words){ { (uintptr_t)row.program, (uintptr_t)row.own,
+						  (uintptr_t)row.call << REASON_BITS | reason } });
 
 	if (!number)
 		return NULL;
