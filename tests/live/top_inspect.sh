@@ -77,7 +77,7 @@ other_ends_are_named() {
 
 # Numbers of threads in the memory of a container are its own.
 containers_have_their_own_numbers() {
-	start unshare -pf --mount-proc "$programs/lock_waits" mutex
+	start unshare -pf --kill-child --mount-proc "$programs/lock_waits" mutex
 	waiter=$({ grep -lx waiter /proc/[0-9]*/task/*/comm 2> /dev/null || true; } | while IFS=/ read -r _ _ process _ tid _; do
 		[ "$(awk '/^PPid/ { print $2 }' "/proc/$process/status" 2> /dev/null)" != "$pid" ] || echo "$tid"
 	done)
