@@ -13,6 +13,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "cli/fold.h"
 #include "cli/terminal.h"
 #include "security/privileges.h"
@@ -31,15 +32,21 @@ static pid_t pager;
 static int old_output = -1, old_errors = -1;
 static FILE *folding, *unfolded; /* stdout, and what it was */
 
+/* As root, or as any other user. */
 static bool runs_for_another(void)
 {
-	static const char *const variables[] = { "SUDO_UID", "DOAS_USER", "PKEXEC_UID" };
+	static const char *const variables[] = { "SUDO_UID", "PKEXEC_UID" };
 
-	if (privileges_are_from_exec())
+	/* doas(1) gives a name only. */
+	if (privileges_are_from_exec() || getenv("DOAS_USER"))
 		return true;
-	for (size_t i = 0; i < array_length(variables) && geteuid() == 0; i++)
-		if (getenv(variables[i]))
+	for (size_t i = 0; i < array_length(variables); i++) {
+		const char *number = getenv(variables[i]);
+		uint32_t uid;
+
+		if (number && (!text_u32(text_of(number), &uid) || uid != geteuid()))
 			return true;
+	}
 	return false;
 }
 
