@@ -150,10 +150,14 @@ char *units_format_span(char *buffer, double seconds)
 	};
 
 	for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++) {
+		double large;
+
 		if (seconds < spans[i].least)
 			continue;
-		snprintf(buffer, UNITS_TEXT_MAX, "%.0f %s %.0f %s", floor(seconds / spans[i].unit),
-			 spans[i].large, floor(fmod(seconds, spans[i].unit) / spans[i].smaller),
+		large = floor(seconds / spans[i].unit);
+		/* Not fmod(3), for which programs with the static library would need libm. */
+		snprintf(buffer, UNITS_TEXT_MAX, "%.0f %s %.0f %s", large, spans[i].large,
+			 floor((seconds - large * spans[i].unit) / spans[i].smaller),
 			 spans[i].small);
 		return buffer;
 	}
