@@ -417,9 +417,9 @@ size_t overview_shown(const struct overview *overview)
 #define REASON_MULTIPLIED 10
 #define REASON_SHARE_LOW  0.002
 
-static bool has_multiplied(const struct overview_group *group, const struct overview_value *value)
+static bool has_multiplied(const struct overview_value *value)
 {
-	return group->presence == PRESENCE_BOTH && value->after > value->before * REASON_MULTIPLIED;
+	return value->before > 0 && value->after > value->before * REASON_MULTIPLIED;
 }
 
 bool overview_is_reason(const struct overview_group *group, size_t i)
@@ -428,8 +428,8 @@ bool overview_is_reason(const struct overview_group *group, size_t i)
 	const struct overview_value *first = &group->values[group->order[0]];
 
 	return value->measured && value->score > 0 &&
-	       value->score >= first->score * (has_multiplied(group, value) ? REASON_SHARE_LOW
-									    : REASON_SHARE);
+	       value->score >=
+		       first->score * (has_multiplied(value) ? REASON_SHARE_LOW : REASON_SHARE);
 }
 
 bool overview_stands_still(const struct overview_group *group)
