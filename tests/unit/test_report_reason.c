@@ -26,9 +26,12 @@ static void wait_for(const char *program, uint32_t pid, enum profile_class class
 	uint32_t thread = build_profile_thread(s.profile, pid, pid, program, program, NULL);
 
 	build_sample(s.profile, thread, class, "main", ns, 1)->state = (uint8_t)what;
+	s.profile->threads.items[thread].begun_ns = 1;
+	s.profile->threads.items[thread].ended_ns = 1 + ns;
 }
 
-/* Waits that another process ends count less: a lock comes before pipes and children. */
+/* Waits for others that last all of the time count least: a lock comes before pipes and children.
+ */
 TEST(programs_are_ordered_by_what_matters)
 {
 	const uint64_t second = 1000000000;
@@ -44,10 +47,10 @@ TEST(programs_are_ordered_by_what_matters)
 		"\n## Programs, by reason\n"
 		" program  threads    all  on CPU   lock  storage   pipe  child    rest \n"
 		" stuck          1  10.0s       -  10.0s        -      -      -       - \n"
-		" reader         2  50.0s       -      -        -  50.0s      -  10.0ms \n"
 		" logger         1  1.23s       -      -    1.23s      -      -       - \n"
-		" running        1  900µs   900µs      -        -      -      -       - \n"
-		" shell          1  90.0s       -      -        -      -  90.0s       - \n");
+		" shell          1  90.0s       -      -        -      -  90.0s       - \n"
+		" reader         2  50.0s       -      -        -  50.0s      -  10.0ms \n"
+		" running        1  900µs   900µs      -        -      -      -       - \n");
 }
 
 TEST(rows_are_limited_and_the_rest_is_counted)
