@@ -240,10 +240,12 @@ static int compare_groups(const void *a, const void *b, void *context)
 static struct error *idle_frame(struct flame_builder *b, uint32_t *ret)
 {
 	const struct idle *idle = b->view->idle;
+	const bool is_whole = idle->thread_count;
+	const size_t threads = is_whole ? idle->thread_count : idle->part_count;
 	const struct flame_face shown = {
-		.name = intern_and_free(b,
-					text_print("[idle: %zu thread%s all the time]",
-						   idle->thread_count, plural(idle->thread_count))),
+		.name = intern_and_free(b, text_print("[idle: %zu thread%s %s]", threads,
+						      plural(threads),
+						      is_whole ? "all the time" : "in part")),
 		.kind = FRAME_IDLE,
 	};
 	uint32_t face;

@@ -182,6 +182,21 @@ TEST(what_is_shown_and_what_is_idle_are_all)
 	profile_destroy(p);
 }
 
+TEST(threads_may_be_idle_in_part)
+{
+	struct profile *p = build_profile();
+	uint32_t server = build_profile_thread(p, 1, 1, "server", "server", NULL);
+	struct idle idle;
+
+	wait_for(p, server, STATE_IDLE_ACCEPT, "main;accept", 60);
+	wait_for(p, server, STATE_SLEEP_DISK, "main;read", 40);
+	expect_ok(idle_find(p, &idle));
+	total_of(p, (struct flame_view){ .idle = &idle, .folds_idle = true },
+		 "[idle: 1 thread in part] 60 main;read 40");
+	idle_deinit(&idle);
+	profile_destroy(p);
+}
+
 /* Random profiles, of any states and times. */
 TEST(nothing_is_lost)
 {
@@ -235,4 +250,5 @@ UNIT_TESTS(cmocka_unit_test(threads_that_do_nothing_else_are_idle),
 	   cmocka_unit_test(a_wait_lasts_if_it_is_all_of_a_life),
 	   cmocka_unit_test(threads_that_run_are_not_idle),
 	   cmocka_unit_test(what_is_shown_and_what_is_idle_are_all),
-	   cmocka_unit_test(nothing_is_lost), cmocka_unit_test(reasons_and_states_agree))
+	   cmocka_unit_test(threads_may_be_idle_in_part), cmocka_unit_test(nothing_is_lost),
+	   cmocka_unit_test(reasons_and_states_agree))
