@@ -81,8 +81,9 @@ KSTATS_API void kstats_delete(struct kstats *key);
  */
 KSTATS_API int kstats_describe(struct kstats *key, const char *unit, const char *labels);
 
-/* Resume and stop recording, as `ctprof kstats start` and `stop` do from outside. No value is
- * counted after kstats_stop() returned, until a start. Take NULL. */
+/* Resume and stop recording, as `ctprof kstats start` and `stop` do from outside. No record that
+ * begins after kstats_stop() returned is counted, until a start; one that another thread is in the
+ * middle of may be. Take NULL. */
 KSTATS_API void kstats_start(struct kstats *key);
 KSTATS_API void kstats_stop(struct kstats *key);
 

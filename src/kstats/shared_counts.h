@@ -99,8 +99,8 @@ static inline struct kstats_recorded_time kstats_shared_recorded(
 	return header->timed_resets == header->resets ? time : (struct kstats_recorded_time){ 0 };
 }
 
-/* Start or stop. A stop is complete when this returns: a thread that is preempted within a record
- * restarts it, and sees the stop. */
+/* Start or stop. A thread that is preempted within a record restarts it, and sees the stop; one
+ * that runs on another CPU may have passed the check, and counts within the next instructions. */
 static inline void kstats_shared_switch(struct kstats_shared_header *header, int is_active,
 					struct kstats_now now)
 {
