@@ -340,7 +340,7 @@ ctprof_is_in() {
 	capture
 	equal "threads named ctprof" "$(query '[.threads[] | select(.comm == "ctprof")] | length > 0')" true
 	equal "its program" "$(query '[.processes[] | select(.exe == "'"$ctprof"'")] | length')" 1
-	has "its command line" "$(query '.processes[] | select(.exe == "'"$ctprof"'").cmdline')" "capture -o"
+	has "its command line" "$(query '.processes[] | select(.exe == "'"$ctprof"'").cmdline')" "capture -v -o"
 }
 
 one_process() {
@@ -651,7 +651,7 @@ redacts() {
 	done
 	left=$(jq -r '
 		del(.ctprof, .threads[].policy, .threads[].state, .threads[].measured,
-			.psi.measured, .cgroup_stats[].measured, .parse_summary, .capture.delay_accounting,
+			.psi.measured, .cgroup_stats[].measured, .parse_summary, .probe_summary, .capture.delay_accounting,
 			.capture.source, .sched_ext) | [.. | strings] + (.cgroup_stats | keys) | unique[]
 		| select(test("^((/?[0-9a-f]{16})*|/)$") | not)' "$scratch/redacted")
 	equal "what is no hash" "$left" ""

@@ -264,7 +264,7 @@ keeps_files() {
 		zstd -qdc "$scratch/kept/x.$side.ctprof.zst" | jq -e '.threads | length > 2' > /dev/null
 		"$ctprof" show "$scratch/kept/x.$side.ctprof.zst" > /dev/null
 	done
-	"$ctprof" compare --all-rows --format json "$scratch/kept/x.baseline.ctprof.zst" "$scratch/kept/x.candidate.ctprof.zst" > "$scratch/compared"
+	"$ctprof" compare --window --all-rows --format json "$scratch/kept/x.baseline.ctprof.zst" "$scratch/kept/x.candidate.ctprof.zst" > "$scratch/compared"
 	equal "rows of compare" "$(jq -c .rows "$scratch/compared" | cksum)" "$(jq -c .rows "$diffed" | cksum)"
 	equal "their threads" "$(jq .candidate[0].threads "$diffed")" "$(zstd -qdc "$scratch/kept/x.candidate.ctprof.zst" | jq '.threads | length')"
 }

@@ -331,11 +331,11 @@ picks_by_time() {
 			"$recording/$(sed 's/[-:]//g' <<< "$time").ctprof.zst"
 	done
 	output=$("$ctprof" compare "$recording@${times[1]}" "$recording@${times[2]}" --window --limit 1)
-	has "the baseline" "$(sed -n 1p <<< "$output")" "$(sed 's/[-:]//g' <<< "${times[1]}")"
-	has "the candidate" "$(sed -n 2p <<< "$output")" "$(sed 's/[-:]//g' <<< "${times[2]}")"
+	has "the baseline" "$(grep '^baseline:' <<< "$output")" "$(sed 's/[-:]//g' <<< "${times[1]}")"
+	has "the candidate" "$(grep '^candidate:' <<< "$output")" "$(sed 's/[-:]//g' <<< "${times[2]}")"
 	output=$("$ctprof" compare "$recording" --window --limit 1)
-	has "the baseline" "$(sed -n 1p <<< "$output")" "$(sed 's/[-:]//g' <<< "${times[0]}")"
-	has "the candidate" "$(sed -n 2p <<< "$output")" "$(sed 's/[-:]//g' <<< "${times[3]}")"
+	has "the baseline" "$(grep '^baseline:' <<< "$output")" "$(sed 's/[-:]//g' <<< "${times[0]}")"
+	has "the candidate" "$(grep '^candidate:' <<< "$output")" "$(sed 's/[-:]//g' <<< "${times[3]}")"
 }
 
 # What is remembered from one capture to the next is not of the one before.

@@ -301,7 +301,7 @@ without_privilege() {
 	fails 1 "${as_nobody[@]}" "$ctprof" capture -q --source bpf -o /dev/null
 	equal "the refusal" "$output" "ctprof: --source bpf: denied: needs CAP_BPF, CAP_PERFMON and CAP_SYSLOG"
 	for source in auto proc; do
-		"${as_nobody[@]}" "$ctprof" capture --source $source -p "$pid" -o - \
+		"${as_nobody[@]}" "$ctprof" capture -v --source $source -p "$pid" -o - \
 			> "$scratch/snapshot.zst" 2> "$scratch/summary"
 		load
 		equal "source" "$(query .capture.source)" proc
