@@ -77,12 +77,13 @@ first_screen() {
 	[[ $2 != capture* ]] || sleep 2
 	(cd "$1" && env TERM=xterm NO_COLOR=1 CTPROF_PAGER=cat timeout 60 script -qec \
 		"stty columns $screen_columns rows $screen_lines; $ctprof ${*:2}" /dev/null < /dev/null 2>&1) |
-		tr -d '\r' | head -n "$screen_lines"
+		tr -d '\r' | sed -n "1,${screen_lines}p"
 }
 
 # deploy SERVICE DIRECTORY: start its new version instead of that of `plant`.
 deploy() {
-	{ kill "$planted" && wait "$planted"; } 2> /dev/null
+	kill "$planted"
+	wait "$planted" 2> /dev/null || true
 	touch "$services/new"
 	plant "$1" "$2" || return
 	rm "$services/new"
