@@ -31,7 +31,8 @@ else
 SYSROOT  :=
 endif
 CPPFLAGS += -D_GNU_SOURCE -Isrc -Iinclude -isystem $(B)/bpf -isystem $(B)/proto -isystem $(B)/state -isystem $(SYSROOT)/usr/include/libnl3
-OWN      := -std=gnu11 $(WARNINGS) -fPIC -fvisibility=hidden -ffunction-sections -MMD -MP
+# Reports are the same on all machines: a*b+c is not one instruction where there is one.
+OWN      := -std=gnu11 -ffp-contract=off $(WARNINGS) -fPIC -fvisibility=hidden -ffunction-sections -MMD -MP
 
 LAYERS   := $(shell sed -n 's/^\([a-z]*\):.*/\1/p' src/LAYERS)
 sources   = $(filter-out %.bpf.c,$(wildcard $(addprefix src/,$(addsuffix /*.c,$(1)))))
