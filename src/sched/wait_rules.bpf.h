@@ -173,27 +173,6 @@ static __always_inline __u32 state_of_file(struct task_struct *task, __u32 numbe
 	return STATE_SLEEP_OTHER;
 }
 
-/* include/uapi/linux/futex.h, include/uapi/linux/fcntl.h */
-#define FUTEX_CMD_MASK 0x7f
-#define FUTEX_LOCK_PI  6
-#define FUTEX_LOCK_PI2 13
-#define F_SETLKW       7
-#define F_OFD_SETLKW   38
-
-static __always_inline __u32 state_of_value(__u32 value)
-{
-	return WAIT_IS_LOCK(value) ? STATE_LOCK_FUTEX : STATE_IDLE_COND;
-}
-
-static __always_inline __u32 state_of_futex(const struct call *call)
-{
-	__u32 operation = (__u32)call->second & FUTEX_CMD_MASK;
-
-	if (operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2)
-		return STATE_LOCK_FUTEX;
-	return state_of_value((__u32)call->third);
-}
-
 /* Opening a FIFO waits for its other end; opening a terminal or a file of FUSE waits for other
  * things. */
 static __always_inline __u32 state_of_open(void *ctx, struct task_struct *task, bool is_deep)
@@ -207,47 +186,17 @@ static __always_inline __u32 state_of_open(void *ctx, struct task_struct *task, 
 static __always_inline __u32 state_of_call(void *ctx, struct task_struct *task,
 					   const struct call *call, bool is_deep)
 {
-	__u32 number = call->number;
+	__u32 number = call->number, kind;
 
 	if (number >= WAIT_SYSCALLS)
 		return STATE_SLEEP_OTHER;
 	asm volatile("%0 &= 511" : "+r"(number));
-	switch (wait_config.kinds[number]) {
-	case WAIT_NETWORK:
-		return STATE_SLEEP_NETWORK;
-	case WAIT_FILE:
+	kind = wait_config.kinds[number];
+	if (kind == WAIT_FILE)
 		return state_of_file(task, (__u32)call->first, is_deep);
-	case WAIT_OPEN:
+	if (kind == WAIT_OPEN)
 		return state_of_open(ctx, task, is_deep);
-	case WAIT_DISK:
-		return is_deep ? STATE_SLEEP_DISK : STATE_SLEEP_OTHER;
-	case WAIT_TIMER:
-		return STATE_SLEEP_TIMER;
-	case WAIT_CHILD:
-		return STATE_SLEEP_CHILD;
-	case WAIT_SIGNAL:
-		return STATE_IDLE;
-	case WAIT_EPOLL:
-		return STATE_IDLE_POLL;
-	case WAIT_ACCEPT:
-		return STATE_IDLE_ACCEPT;
-	case WAIT_POLL:
-		return call->second ? STATE_IDLE_POLL : STATE_SLEEP_TIMER;
-	case WAIT_SELECT:
-		return call->first ? STATE_IDLE_POLL : STATE_SLEEP_TIMER;
-	case WAIT_FUTEX:
-		return state_of_futex(call);
-	case WAIT_FUTEX_WAIT:
-		return state_of_value((__u32)call->second);
-	case WAIT_FUTEX_WAITV:
-		return STATE_LOCK_FUTEX;
-	case WAIT_LOCK:
-		return STATE_LOCK_KERNEL;
-	case WAIT_FCNTL:
-		return call->second == F_SETLKW || call->second == F_OFD_SETLKW ? STATE_LOCK_KERNEL
-										: STATE_SLEEP_OTHER;
-	}
-	return STATE_SLEEP_OTHER;
+	return wait_state_of_call(kind, call->first, call->second, call->third, is_deep);
 }
 
 /* --- the rules --- */

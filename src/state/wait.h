@@ -5,6 +5,8 @@
 #ifndef STATE_WAIT_H
 #define STATE_WAIT_H
 
+#include "state/state.h"
+
 /* Numbers beyond are not known. Those of x86_64 and aarch64 end below 480. */
 #define WAIT_SYSCALLS 512
 
@@ -41,6 +43,71 @@ enum wait_kind {
 #define WAIT_HAS_OWNER(value) \
 	((value)&0x80000000u && WAIT_OWNER(value) && WAIT_OWNER(value) <= WAIT_OWNER_MAX)
 #define WAIT_IS_LOCK(value) ((value) == 2 || (value) == 3 || WAIT_HAS_OWNER(value))
+
+static inline __attribute__((always_inline)) unsigned wait_state_of_value(unsigned value)
+{
+	return WAIT_IS_LOCK(value) ? STATE_LOCK_FUTEX : STATE_IDLE_COND;
+}
+
+/* Commands of include/uapi/linux/futex.h and include/uapi/linux/fcntl.h. */
+#define WAIT_FUTEX_CMD_MASK 0x7f
+#define WAIT_FUTEX_LOCK_PI  6
+#define WAIT_FUTEX_LOCK_PI2 13
+#define WAIT_SETLKW         7
+#define WAIT_OFD_SETLKW     38
+
+/*
+ * The state of a thread that waits in a call of this kind, by the call's first three arguments.
+ * `is_deep`: in a sleep that signals do not end. STATE_COUNT: the file (WAIT_FILE) or the stack
+ * (WAIT_OPEN) decides.
+ */
+static inline __attribute__((always_inline)) unsigned wait_state_of_call(unsigned kind,
+									 unsigned long long first,
+									 unsigned long long second,
+									 unsigned long long third,
+									 _Bool is_deep)
+{
+	unsigned command;
+
+	switch (kind) {
+	case WAIT_FILE:
+	case WAIT_OPEN:
+		return STATE_COUNT;
+	case WAIT_NETWORK:
+		return STATE_SLEEP_NETWORK;
+	case WAIT_DISK:
+		return is_deep ? STATE_SLEEP_DISK : STATE_SLEEP_OTHER;
+	case WAIT_TIMER:
+		return STATE_SLEEP_TIMER;
+	case WAIT_CHILD:
+		return STATE_SLEEP_CHILD;
+	case WAIT_SIGNAL:
+		return STATE_IDLE;
+	case WAIT_EPOLL:
+		return STATE_IDLE_POLL;
+	case WAIT_ACCEPT:
+		return STATE_IDLE_ACCEPT;
+	case WAIT_POLL:
+		return second ? STATE_IDLE_POLL : STATE_SLEEP_TIMER;
+	case WAIT_SELECT:
+		return first ? STATE_IDLE_POLL : STATE_SLEEP_TIMER;
+	case WAIT_FUTEX:
+		command = (unsigned)second & WAIT_FUTEX_CMD_MASK;
+		if (command == WAIT_FUTEX_LOCK_PI || command == WAIT_FUTEX_LOCK_PI2)
+			return STATE_LOCK_FUTEX;
+		return wait_state_of_value((unsigned)third);
+	case WAIT_FUTEX_WAIT:
+		return wait_state_of_value((unsigned)second);
+	case WAIT_FUTEX_WAITV:
+		return STATE_LOCK_FUTEX;
+	case WAIT_LOCK:
+		return STATE_LOCK_KERNEL;
+	case WAIT_FCNTL:
+		return second == WAIT_SETLKW || second == WAIT_OFD_SETLKW ? STATE_LOCK_KERNEL
+									  : STATE_SLEEP_OTHER;
+	}
+	return STATE_SLEEP_OTHER;
+}
 
 #ifndef __bpf__
 /* The kind of each system call of the machine that this is compiled for. */
