@@ -219,7 +219,8 @@ bool pager_end(void)
 		return false;
 	fflush(stdout);
 	fflush(stderr);
-	/* What a pager that is gone did not take must not come to the terminal. */
+	/* The pager has ended: discard the rest of the report, so that it does not appear on the
+	 * terminal. */
 	__fpurge(stdout);
 	__fpurge(stderr);
 	clearerr(stdout);

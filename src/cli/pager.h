@@ -23,8 +23,8 @@
 
 #include <stdbool.h>
 
-/* What follows on standard output is a report for people, or data in the format of programs. On a
- * terminal, long lines of the former are folded (cli/fold.h). */
+/* The kind of output: a report for people, whose long lines are folded on a terminal (cli/fold.h),
+ * or data for programs. */
 enum pager_content { PAGER_TEXT, PAGER_DATA };
 
 /* Start it, once, before the first byte and after all privileges are dropped that will be: the

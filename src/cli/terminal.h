@@ -50,7 +50,8 @@ size_t terminal_table_width(void);
 /* The size of the terminal on standard output; 0: it is not a terminal, or its size is unknown. */
 struct winsize terminal_size(void);
 
-/* What standard output is now is what the functions above return from now on. */
+/* Make the functions above keep describing the present standard output after it is replaced by a
+ * pipe to the pager. */
 void terminal_remember(void);
 
 /* --color is not never, and NO_COLOR is not set. */

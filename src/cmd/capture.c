@@ -132,7 +132,7 @@ static bool is_hiding(const struct ctprof_snapshot *s, uint64_t *ret_all)
 	return s->threads.count < *ret_all - *ret_all / 10;
 }
 
-/* What a summary is of. Times are those of the whole run, writing included. */
+/* The values that the summary prints. Times are of the whole run, including writing the file. */
 struct summary {
 	const struct ctprof_snapshot *snapshot;
 	const char *path;
@@ -191,7 +191,7 @@ static uint64_t sum_of(const struct counts *counts)
 	return sum;
 }
 
-/* What is not in the snapshot, in numbers: a line that is not there when nothing is missing. */
+/* Print how many metrics and files are missing, and nothing if none is. */
 static void print_gaps(const struct summary *summary)
 {
 	const struct ctprof_snapshot *s = summary->snapshot;

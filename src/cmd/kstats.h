@@ -46,12 +46,12 @@ struct kstats_showing {
 	} objectives;
 };
 
-/* Of `compare`. */
+/* The conditions of `kstats compare --fail-if`. */
 struct kstats_conditions {
 	ARRAY(struct kstats_condition);
 };
 
-/* Of `run`. */
+/* The options of `kstats run`. */
 struct kstats_running {
 	char **command; /* NULL after the last word */
 	bool only_command;

@@ -264,7 +264,8 @@ static struct error *compare_as_json(struct comparison *c, const struct kstats_t
 	write_only(&writer, "only_after", after, before);
 	write_conditions(c);
 	json_object_end(&writer);
-	/* What was written before an error is no document. */
+	/* Output that an error cut short is not finished: it must not look like a valid document.
+	 */
 	if (!err)
 		err = json_writer_finish(&writer);
 	json_writer_deinit(&writer);

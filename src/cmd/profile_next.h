@@ -9,8 +9,8 @@
 
 #include "report/profile_report.h"
 
-/* Of a profile that was just taken, `file` is NULL: the question is about the process that has most
- * time, if it still runs. Otherwise it is the file that the profile is from. */
+/* Print the command to run next. `file` is the file from which the profile was loaded, or NULL if
+ * it was just taken: the command is then about the process with most time, if it still runs. */
 struct error *profile_next(FILE *out, const struct profile_report *report,
 			   const char *file) MUST_CHECK;
 

@@ -424,7 +424,8 @@ static enum flame_group usual_group(const struct profile_output *output,
 		       : FLAME_BY_NONE;
 }
 
-/* Of a whole host, most threads have nothing to do. What was selected is shown. */
+/* Idle waits are hidden only in profiles of a whole host, where most threads are idle, and only if
+ * no option selects threads or stacks. */
 static bool hides_idle(const struct profile_output *output, const struct profile_report *report)
 {
 	return report->profile->meta.is_whole_host && !report->baseline && !output->filter &&

@@ -151,8 +151,9 @@ static unsigned states_of(const struct thread_record *record)
 		       : 0;
 }
 
-/* Of the life since it was watched, in recordings of top; 0: not known. A whole state includes its
- * parts there. */
+/* Fill in the times of a thread's states, from a recording of top, and return the time since
+ * tracking began; 0: not recorded. The metric of a main state includes its parts, which are
+ * subtracted. */
 static uint64_t times_of(const struct thread_record *record, struct state_times *ret)
 {
 	if (!metric_set_has(&record->measured, METRIC_state_watched_ns))

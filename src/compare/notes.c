@@ -186,7 +186,7 @@ static bool note_folded(struct report *report)
 	char names[TOTALS_MAX];
 	size_t used = 0;
 
-	/* Of one snapshot, metrics are shown of groups and sections that were asked for. */
+	/* For one snapshot, metrics are shown only if groups or sections are selected. */
 	if (!report->comparing && !view->match.count && !view->sections_named)
 		return true;
 	for (enum metric_id i = 0; i < METRIC_COUNT && used < sizeof(names); i++)

@@ -11,13 +11,13 @@
 #include "report/table.h"
 
 /* Both sides of a comparison, evaluated. */
-struct sides {
+struct shift_sides {
 	const struct kstats_table *before, *after;
 	struct kstats_distribution old, new;
 	char *title;
 };
 
-static void sides_guard(struct sides *sides)
+static void sides_guard(struct shift_sides *sides)
 {
 	kstats_distribution_clear(&sides->old);
 	kstats_distribution_clear(&sides->new);
@@ -41,11 +41,11 @@ char *kstats_shift_title(const struct kstats_table *before, const struct kstats_
 
 /* To be cleared, also after an error. */
 static struct error *evaluate(const struct kstats_table *before, const struct kstats_table *after,
-			      struct sides *ret)
+			      struct shift_sides *ret)
 {
 	struct error *err;
 
-	*ret = (struct sides){ .before = before, .after = after };
+	*ret = (struct shift_sides){ .before = before, .after = after };
 	err = kstats_distribution_of(before, NULL, &ret->old);
 	if (!err)
 		err = kstats_distribution_of(after, NULL, &ret->new);
@@ -56,7 +56,7 @@ static struct error *evaluate(const struct kstats_table *before, const struct ks
 /* --- rows --- */
 
 struct shift_row {
-	const struct sides *of;
+	const struct shift_sides *of;
 	const char *quantity;
 	struct {
 		double low, high;
@@ -71,7 +71,7 @@ static const char *const verdicts[] = {
 	[KSTATS_FASTER] = "smaller for sure",
 };
 
-static struct shift_row percentile_row(const struct sides *of,
+static struct shift_row percentile_row(const struct shift_sides *of,
 				       const struct kstats_percentile_row *percentile)
 {
 	const struct kstats_shift shift = kstats_shift(&of->old, &of->new, percentile->fraction);
@@ -86,7 +86,7 @@ static struct shift_row percentile_row(const struct sides *of,
 	};
 }
 
-static struct shift_row mean_row(const struct sides *of)
+static struct shift_row mean_row(const struct shift_sides *of)
 {
 	const double old = kstats_mean(&of->old), new = kstats_mean(&of->new);
 
@@ -97,7 +97,8 @@ static struct shift_row mean_row(const struct sides *of)
 
 /* No rows if one side recorded nothing. Returns the percentile that has too few values; NULL: none.
  */
-static const struct kstats_percentile_row *add_rows(const struct sides *of, struct table *table)
+static const struct kstats_percentile_row *add_rows(const struct shift_sides *of,
+						    struct table *table)
 {
 	const uint64_t least = of->old.count < of->new.count ? of->old.count : of->new.count;
 	const struct kstats_percentile_row *missing = NULL;
@@ -267,7 +268,7 @@ static void print_place(FILE *out, const struct kstats_table *table)
 	}
 }
 
-static void print_heading(FILE *out, const struct sides *sides)
+static void print_heading(FILE *out, const struct shift_sides *sides)
 {
 	text_print_visible(out, text_of(sides->title), 0);
 	fprintf(out, ": %" PRIu64 " values before, %" PRIu64 " after\n", sides->old.count,
@@ -281,7 +282,7 @@ static void print_heading(FILE *out, const struct sides *sides)
 	fputc('\n', out);
 }
 
-static void print_distance(FILE *out, const struct sides *sides)
+static void print_distance(FILE *out, const struct shift_sides *sides)
 {
 	const struct kstats_distance d = kstats_distance(&sides->old, &sides->new);
 
@@ -289,7 +290,7 @@ static void print_distance(FILE *out, const struct sides *sides)
 		d.probability < 1e-6 ? "<" : "=", d.probability < 1e-6 ? 1e-6 : d.probability);
 }
 
-static struct error *print_rows(FILE *out, const struct sides *sides)
+static struct error *print_rows(FILE *out, const struct shift_sides *sides)
 {
 	const struct kstats_percentile_row *missing;
 	struct table table;
@@ -309,7 +310,7 @@ static struct error *print_rows(FILE *out, const struct sides *sides)
 struct error *kstats_shift_text(FILE *out, const struct kstats_table *before,
 				const struct kstats_table *after)
 {
-	_cleanup_(sides) struct sides sides;
+	_cleanup_(sides) struct shift_sides sides;
 	struct error *err = evaluate(before, after, &sides);
 
 	if (err)
@@ -329,7 +330,7 @@ struct error *kstats_shift_text(FILE *out, const struct kstats_table *before,
 struct error *kstats_shift_csv(FILE *out, const struct kstats_table *before,
 			       const struct kstats_table *after, bool no_heading)
 {
-	_cleanup_(sides) struct sides sides;
+	_cleanup_(sides) struct shift_sides sides;
 	struct error *err = evaluate(before, after, &sides);
 	struct table table;
 
@@ -361,7 +362,7 @@ static void write_side(struct json_writer *w, const char *key, const struct ksta
 struct error *kstats_shift_json(struct json_writer *w, const struct kstats_table *before,
 				const struct kstats_table *after)
 {
-	_cleanup_(sides) struct sides sides;
+	_cleanup_(sides) struct shift_sides sides;
 	struct error *err = evaluate(before, after, &sides);
 	struct kstats_distance distance;
 	struct table table;

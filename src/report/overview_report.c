@@ -13,16 +13,16 @@
 /* --- lines --- */
 
 /* A line that grows by parts, as long as they fit. */
-struct line {
+struct overview_line {
 	char text[4 * OVERVIEW_COLUMNS + 1];
 	size_t length;
 	size_t columns; /* 0: OVERVIEW_COLUMNS */
 };
 
 /* False: it does not fit any more, and the line is as it was. */
-static bool line_add(struct line *line, const char *format, ...)
+static bool line_add(struct overview_line *line, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-static bool line_add(struct line *line, const char *format, ...)
+static bool line_add(struct overview_line *line, const char *format, ...)
 {
 	size_t room = sizeof(line->text) - line->length;
 	va_list arguments;
@@ -40,7 +40,7 @@ static bool line_add(struct line *line, const char *format, ...)
 	return false;
 }
 
-struct output {
+struct overview_output {
 	FILE *out;
 	const struct report *report;
 	const struct overview *overview;
@@ -48,13 +48,13 @@ struct output {
 	size_t lines;
 };
 
-static void put_line(struct output *o, const struct line *line)
+static void put_line(struct overview_output *o, const struct overview_line *line)
 {
 	fprintf(o->out, "%s\n", line->text);
 	o->lines++;
 }
 
-static void pad_line(struct line *line, size_t column)
+static void pad_line(struct overview_line *line, size_t column)
 {
 	size_t width = text_width(line->text);
 
@@ -63,7 +63,7 @@ static void pad_line(struct line *line, size_t column)
 
 /* A name that is safe on a terminal and at most `width` columns wide: of a long one, its begin and
  * its end. */
-static bool line_name(struct line *line, struct text name, size_t width)
+static bool line_name(struct overview_line *line, struct text name, size_t width)
 {
 	_cleanup_free_ char *visible = text_visible(name);
 	size_t length = visible ? strlen(visible) : 0, head, tail = length;
@@ -122,7 +122,7 @@ static char *change_text(char buffer[AMOUNT_MAX], const struct overview_value *v
 
 #define NAME_COLUMNS 30
 
-static void add_side_name(struct line *line, const struct side *items, size_t count)
+static void add_side_name(struct overview_line *line, const struct side *items, size_t count)
 {
 	const char *slash = strrchr(items[0].name, '/');
 
@@ -133,13 +133,13 @@ static void add_side_name(struct line *line, const struct side *items, size_t co
 			  NAME_COLUMNS);
 }
 
-static void put_heading(struct output *o)
+static void put_heading(struct overview_output *o)
 {
 	const struct report *report = o->report;
 	const struct sides *sides = report->sides;
 	size_t before = sides->baselines, after = sides->count - before;
 	char time[AMOUNT_MAX];
-	struct line line = { .columns = o->columns };
+	struct overview_line line = { .columns = o->columns };
 
 	if (before) {
 		add_side_name(&line, sides->items, before);
@@ -161,7 +161,7 @@ static void put_heading(struct output *o)
 /* --- the host --- */
 
 /* Are the numbers before of the life of the host up to the window? */
-static bool is_window(const struct output *o)
+static bool is_window(const struct overview_output *o)
 {
 	return o->report->comparing && o->overview->window_s > 0;
 }
@@ -182,8 +182,9 @@ static char *fact_text(char buffer[AMOUNT_MAX], enum fact_form form, double valu
 
 /* "LEAD87 %TAIL (12 % before)"; nothing when it is not known. The first of a line says what is in
  * brackets. */
-static bool add_fact(const struct output *o, struct line *line, enum overview_fact fact,
-		     enum fact_form form, const char *lead, const char *tail)
+static bool add_fact(const struct overview_output *o, struct overview_line *line,
+		     enum overview_fact fact, enum fact_form form, const char *lead,
+		     const char *tail)
 {
 	const struct overview_host *host = &o->overview->host;
 	char now[AMOUNT_MAX], then[AMOUNT_MAX];
@@ -209,10 +210,10 @@ static bool total_text(char buffer[AMOUNT_MAX], const struct overview *overview,
 	return true;
 }
 
-static void put_cpu(struct output *o)
+static void put_cpu(struct overview_output *o)
 {
 	const struct overview *overview = o->overview;
-	struct line line = { .columns = o->columns };
+	struct overview_line line = { .columns = o->columns };
 	char cpus[40] = " busy", ran[AMOUNT_MAX], waited[AMOUNT_MAX];
 	bool any;
 
@@ -231,9 +232,9 @@ static void put_cpu(struct output *o)
 	put_line(o, &line);
 }
 
-static void put_pressure(struct output *o)
+static void put_pressure(struct overview_output *o)
 {
-	struct line line = { .columns = o->columns };
+	struct overview_line line = { .columns = o->columns };
 	bool any;
 
 	line_add(&line, "pressure  ");
@@ -245,11 +246,11 @@ static void put_pressure(struct output *o)
 		put_line(o, &line);
 }
 
-static void put_memory(struct output *o)
+static void put_memory(struct overview_output *o)
 {
 	const struct overview_host *host = &o->overview->host;
 	double now = host->after[FACT_AVAILABLE], then = host->before[FACT_AVAILABLE];
-	struct line line = { .columns = o->columns };
+	struct overview_line line = { .columns = o->columns };
 	char text[AMOUNT_MAX];
 
 	if (isnan(now))
@@ -268,9 +269,9 @@ static void put_memory(struct output *o)
 	put_line(o, &line);
 }
 
-static void put_io(struct output *o)
+static void put_io(struct overview_output *o)
 {
-	struct line line = { .columns = o->columns };
+	struct overview_line line = { .columns = o->columns };
 	bool any;
 
 	line_add(&line, "I/O       ");
@@ -318,7 +319,7 @@ static char *value_text(char buffer[AMOUNT_MAX], const struct overview *overview
 	return overview->window_s > 0 ? buffer : strcat(buffer, "/s");
 }
 
-static bool add_reason(const struct output *o, struct line *line,
+static bool add_reason(const struct overview_output *o, struct overview_line *line,
 		       const struct overview_group *group, enum overview_cause cause)
 {
 	const struct overview_value *value = &group->values[cause];
@@ -342,7 +343,7 @@ static bool add_reason(const struct output *o, struct line *line,
 
 #define GROUP_COLUMNS 26
 
-static void add_label(struct line *line, const struct overview_group *group)
+static void add_label(struct overview_line *line, const struct overview_group *group)
 {
 	static const char *const words[] = {
 		[PRESENCE_BOTH] = "", [PRESENCE_NEW] = " (new)", [PRESENCE_ENDED] = " (ended)"
@@ -368,10 +369,10 @@ static enum overview_cause told_cause(const struct overview_group *group, size_t
 	return !i ? CAUSE_CPU : group->order[i <= cpu ? i - 1 : i];
 }
 
-static void put_group(struct output *o, const struct overview_group *group, size_t column)
+static void put_group(struct overview_output *o, const struct overview_group *group, size_t column)
 {
 	const char *tail = overview_stands_still(group) ? STILL_WORDS : "";
-	struct line line = { .columns = o->columns }, reasons = { 0 };
+	struct overview_line line = { .columns = o->columns }, reasons = { 0 };
 
 	add_label(&line, group);
 	pad_line(&line, column);
@@ -394,9 +395,9 @@ static void put_group(struct output *o, const struct overview_group *group, size
 #define UNSEEN_LABEL "(ended in between)"
 
 /* A process that began and ended in between is in no capture. */
-static void put_unseen(struct output *o, size_t column)
+static void put_unseen(struct overview_output *o, size_t column)
 {
-	struct line line = { .columns = o->columns };
+	struct overview_line line = { .columns = o->columns };
 	char time[AMOUNT_MAX];
 
 	line_add(&line, "  " UNSEEN_LABEL);
@@ -414,12 +415,12 @@ static bool unseen_leads(const struct overview *overview)
 		overview->unseen_s / overview->window_s > overview->groups.items[0].score);
 }
 
-static void put_groups(struct output *o)
+static void put_groups(struct overview_output *o)
 {
 	const struct overview *overview = o->overview;
 	size_t column = overview->unseen_s > 0 ? strlen("  " UNSEEN_LABEL "  ") : 0;
 	char time[AMOUNT_MAX];
-	struct line line = { .columns = o->columns };
+	struct overview_line line = { .columns = o->columns };
 
 	if (overview->why_not) {
 		line_add(&line, "No groups are ranked: %s.", overview->why_not);
@@ -440,7 +441,7 @@ static void put_groups(struct output *o)
 	}
 	put_line(o, &line);
 	for (size_t i = 0; i < overview_shown(overview); i++) {
-		struct line label = { 0 };
+		struct overview_line label = { 0 };
 
 		add_label(&label, &overview->groups.items[i]);
 		if (text_width(label.text) + 2 > column)
@@ -454,10 +455,10 @@ static void put_groups(struct output *o)
 		put_unseen(o, column);
 }
 
-static void put_own(struct output *o)
+static void put_own(struct overview_output *o)
 {
 	const struct overview *overview = o->overview;
-	struct line line = { .columns = o->columns };
+	struct overview_line line = { .columns = o->columns };
 	char text[AMOUNT_MAX];
 
 	if (!overview->own)
@@ -476,23 +477,23 @@ static bool has_line(const struct report *report, enum section section)
 }
 
 /* A line for each further section, as many as `most`; the last then has all others. */
-static void put_sections(struct output *o, size_t most)
+static void put_sections(struct overview_output *o, size_t most)
 {
 	const struct report *report = o->report;
 	const char *what = report->comparing ? " changed" : "";
 	size_t count = 0, done = 0;
-	struct line rest = { 0 };
+	struct overview_line rest = { 0 };
 
 	for (enum section i = 0; i < SECTION_COUNT; i++)
 		count += has_line(report, i);
 	if (count && count < most) {
-		put_line(o, &(struct line){ 0 });
+		put_line(o, &(struct overview_line){ 0 });
 		most--;
 	}
 	for (enum section i = 0; i < SECTION_COUNT; i++) {
 		size_t rows = report->sections[i].telling;
 		const char *name = section_infos[i].name;
-		struct line line = { 0 };
+		struct overview_line line = { 0 };
 
 		if (!has_line(report, i))
 			continue;
@@ -512,7 +513,7 @@ static void put_sections(struct output *o, size_t most)
 /* --- what to do next --- */
 
 /* The question that a group's first cause leaves open, and the command that answers it. */
-static void add_command(struct line *line, const struct overview_group *group)
+static void add_command(struct overview_line *line, const struct overview_group *group)
 {
 	switch (overview_stands_still(group) ? CAUSE_SWITCH : group->order[0]) {
 	case CAUSE_CPU:
@@ -556,9 +557,9 @@ static const struct overview_group *still_group(const struct overview *overview)
 /* The shortest that a name may get beside a command. */
 #define NEXT_COLUMNS 18
 
-static void put_next(struct output *o, const struct overview_group *group)
+static void put_next(struct overview_output *o, const struct overview_group *group)
 {
-	struct line line = { 0 }, command = { 0 };
+	struct overview_line line = { 0 }, command = { 0 };
 	size_t left;
 
 	if (!group)
@@ -582,7 +583,7 @@ static bool is_all_same(const struct report *report)
 
 void overview_print(FILE *out, const struct report *report, size_t columns)
 {
-	struct output o = {
+	struct overview_output o = {
 		.out = out,
 		.report = report,
 		.overview = report->overview,
@@ -608,7 +609,7 @@ void overview_print(FILE *out, const struct report *report, size_t columns)
 	put_pressure(&o);
 	put_memory(&o);
 	put_io(&o);
-	put_line(&o, &(struct line){ 0 });
+	put_line(&o, &(struct overview_line){ 0 });
 	put_groups(&o);
 	put_own(&o);
 	used = o.lines + (next != NULL) + (still != NULL) + leads;
@@ -616,7 +617,7 @@ void overview_print(FILE *out, const struct report *report, size_t columns)
 	put_next(&o, still);
 	put_next(&o, next);
 	if (leads)
-		put_line(&o, &(struct line){
+		put_line(&o, &(struct overview_line){
 				     .text = "which programs come and go? ctprof profile -d 5s" });
 	fputc('\n', out);
 }

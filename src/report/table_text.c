@@ -45,14 +45,14 @@ static const char *const colours[] = {
 #define BOLD  "\033[1m"
 #define RESET "\033[0m"
 
-struct lines {
+struct cell_lines {
 	FILE *out;
 	const struct table *table;
 	struct table_fit fit;
 };
 
 /* Print a line of a cell, with a blank on both sides. */
-static void print_piece(const struct lines *lines, size_t c, struct text piece,
+static void print_piece(const struct cell_lines *lines, size_t c, struct text piece,
 			const struct table_text_cell *cell)
 {
 	const struct table_fit *fit = &lines->fit;
@@ -89,7 +89,7 @@ static size_t fitting_piece(const char *text, size_t length, size_t width, bool 
 }
 
 /* As many lines as it takes. */
-static void print_cells(const struct lines *lines, const struct table_text_cell *cells,
+static void print_cells(const struct cell_lines *lines, const struct table_text_cell *cells,
 			bool is_heading)
 {
 	size_t done[TABLE_COLUMNS_MAX] = { 0 };
@@ -119,7 +119,7 @@ static void print_cells(const struct lines *lines, const struct table_text_cell 
 	}
 }
 
-static void print_column_heading(const struct lines *lines)
+static void print_column_heading(const struct cell_lines *lines)
 {
 	struct table_text_cell cells[TABLE_COLUMNS_MAX];
 
@@ -132,7 +132,7 @@ static void print_column_heading(const struct lines *lines)
 }
 
 /* False without memory. */
-static bool shorten_cells(const struct lines *lines, struct table_text_cell *cells)
+static bool shorten_cells(const struct cell_lines *lines, struct table_text_cell *cells)
 {
 	for (size_t i = 0; i < lines->fit.shown_count; i++) {
 		const size_t c = lines->fit.shown[i];
@@ -155,7 +155,7 @@ static bool is_shown(const struct table_fit *fit, size_t column)
 	return false;
 }
 
-static void print_left_out(const struct lines *lines)
+static void print_left_out(const struct cell_lines *lines)
 {
 	const char *before = " columns that did not fit (--wide): ";
 
@@ -172,7 +172,7 @@ static void print_left_out(const struct lines *lines)
 static bool text_end(struct table *table)
 {
 	const size_t rows = table->cells.count / table->column_count;
-	struct lines lines = { .out = table->options.out, .table = table };
+	struct cell_lines lines = { .out = table->options.out, .table = table };
 	const bool shortens = table->options.width && !table->options.wrap;
 	size_t line = 0;
 

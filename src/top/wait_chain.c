@@ -38,7 +38,7 @@ static void copy_safe(char *ret, size_t room, struct text text)
 	text_make_safe(ret);
 }
 
-struct identity {
+struct task_identity {
 	char letter;
 	bool has_memory;
 	uint32_t inner; /* its number in its own PID namespace */
@@ -46,13 +46,13 @@ struct identity {
 
 /* Read the status of a thread: names, numbers, switches. False: it is gone. */
 static bool read_identity(struct glance *glance, uint32_t tid, struct wait_link *link,
-			  struct identity *ret)
+			  struct task_identity *ret)
 {
 	struct text rest, key, value, word;
 	uint64_t switches;
 
 	*link = (struct wait_link){ .tid = tid, .call = { .number = -1 } };
-	*ret = (struct identity){ .inner = tid };
+	*ret = (struct task_identity){ .inner = tid };
 	rest = glance_file(glance, "%" PRIu32 "/status", tid);
 	while (pairs_next(&rest, ':', &key, &value)) {
 		if (text_equal(key, TEXT("Name")))
@@ -115,7 +115,7 @@ static uint32_t translate(struct glance *glance, uint32_t tgid, uint32_t inner)
 	glance->fd = -1;
 	for (size_t i = 0; !failed && i < glance->tids.count && i < TRANSLATED_MOST; i++) {
 		struct wait_link link;
-		struct identity identity;
+		struct task_identity identity;
 
 		if (read_identity(glance, glance->tids.items[i], &link, &identity) &&
 		    link.tgid == tgid && identity.inner == inner)
@@ -330,7 +330,7 @@ static uint32_t decide_call(struct glance *glance, struct wait_link *link)
 static bool read_link_of(struct glance *glance, uint32_t tid, struct wait_link *link,
 			 uint32_t *ret_next)
 {
-	struct identity identity;
+	struct task_identity identity;
 
 	guard_about(tid);
 	*ret_next = 0;

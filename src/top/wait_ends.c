@@ -23,7 +23,7 @@
 #define NAMED_MOST 2
 
 /* What is looked for, and who has it. */
-struct search {
+struct end_search {
 	const char *kind; /* "pipe:[" */
 	uint64_t inode;
 	bool any_access; /* or only descriptors of the other direction */
@@ -38,7 +38,7 @@ struct search {
 
 /* --- descriptors --- */
 
-static bool is_target(struct glance *glance, const char *path, const struct search *search)
+static bool is_target(struct glance *glance, const char *path, const struct end_search *search)
 {
 	char target[64], wanted[64];
 
@@ -60,7 +60,7 @@ static int access_of(struct glance *glance, uint32_t pid, uint32_t number)
 }
 
 static bool is_other_end(struct glance *glance, uint32_t pid, uint32_t number,
-			 const struct search *search)
+			 const struct end_search *search)
 {
 	char path[64];
 
@@ -72,7 +72,7 @@ static bool is_other_end(struct glance *glance, uint32_t pid, uint32_t number,
 }
 
 /* Has the process such a descriptor? tasks_list() has all numbers but 0. */
-static bool has_end(struct glance *glance, uint32_t pid, const struct search *search,
+static bool has_end(struct glance *glance, uint32_t pid, const struct end_search *search,
 		    uint64_t until_ns)
 {
 	char path[48];
@@ -98,7 +98,7 @@ static bool has_end(struct glance *glance, uint32_t pid, const struct search *se
 	return false;
 }
 
-static void add_found(struct glance *glance, struct search *search, uint32_t pid)
+static void add_found(struct glance *glance, struct end_search *search, uint32_t pid)
 {
 	const struct text name = text_trim(glance_file(glance, "%" PRIu32 "/comm", pid));
 	const size_t at = search->count++;
@@ -125,7 +125,7 @@ static int by_distance(const void *a, const void *b, void *from)
 }
 
 /* All processes, until the time is over: first those that were started about when this one was. */
-static void search_processes(struct glance *glance, uint32_t from, struct search *search)
+static void search_processes(struct glance *glance, uint32_t from, struct end_search *search)
 {
 	const uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
 	struct tids *pids = &glance->pids;
@@ -155,7 +155,7 @@ __attribute__((format(printf, 2, 3))) static void append(struct wait_link *link,
 }
 
 /* " to postgres (812) and 3 more" */
-static void append_found(struct wait_link *link, const struct search *search, const char *word)
+static void append_found(struct wait_link *link, const struct end_search *search, const char *word)
 {
 	for (size_t i = 0; i < search->count && i < NAMED_MOST; i++) {
 		append(link, "%s%s (%" PRIu32 ")", i ? ", " : word, search->found[i].name,
@@ -168,7 +168,9 @@ static void append_found(struct wait_link *link, const struct search *search, co
 static void name_pipe(struct glance *glance, struct wait_link *link)
 {
 	const bool is_reader = access_of(glance, link->tid, link->descriptor) == O_RDONLY;
-	struct search search = { .kind = "pipe:[", .inode = link->inode, .is_reader = is_reader };
+	struct end_search search = { .kind = "pipe:[",
+				     .inode = link->inode,
+				     .is_reader = is_reader };
 
 	search_processes(glance, link->tgid, &search);
 	append_found(link, &search, is_reader ? " from " : " to ");
@@ -202,7 +204,7 @@ static bool find_socket(struct glance *glance, uint32_t tid, const char *table, 
 static void search_peer(struct glance *glance, struct wait_link *link, uint64_t inode,
 			const char *word)
 {
-	struct search search = { .kind = "socket:[", .inode = inode, .any_access = true };
+	struct end_search search = { .kind = "socket:[", .inode = inode, .any_access = true };
 
 	if (!inode)
 		return;
