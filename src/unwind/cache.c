@@ -13,9 +13,9 @@
 #include "base/file.h"
 #include "base/hex.h"
 #include "base/outfile.h"
+#include "base/own_dir.h"
 #include "unwind/table_file.h"
 
-#define DIRECTORY_MODE    0700
 #define WRITABLE_BY_OTHER 022
 #define SUFFIX            ".unwind"
 
@@ -29,56 +29,6 @@ struct unwind_cache {
 };
 
 /* --- the directory --- */
-
-/* Does the file or directory belong to this user, and may no other user write to it? */
-static bool is_safe(const struct stat *st)
-{
-	return st->st_uid == geteuid() && !(st->st_mode & WRITABLE_BY_OTHER);
-}
-
-/* The directory `name` in `parent`, which is made if it is missing. */
-static struct error *open_below(int parent, const char *name, const char *path, int *ret)
-{
-	struct stat st;
-	int fd;
-
-	if (mkdirat(parent, name, DIRECTORY_MODE) && errno != EEXIST)
-		return error_system(errno, "%s: %s", path, name);
-	fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return error_system(errno, "%s: %s", path, name);
-	if (fstat(fd, &st) || !is_safe(&st)) {
-		close(fd);
-		return error_create("%s: %s: owned by another user, or writable by others", path,
-				    name);
-	}
-	*ret = fd;
-	return NULL;
-}
-
-/* The directory that caches of all programs are in. It is the user's, so it may be a link. */
-static struct error *open_base(const char *path, int *ret)
-{
-	_cleanup_free_ char *copy = strdup(path);
-	struct stat st;
-	int fd;
-
-	if (!copy)
-		return &error_no_memory;
-	/* Do not create the directory in a home directory of another user. */
-	if (stat(path, &st) && errno == ENOENT && !stat(dirname(copy), &st) &&
-	    st.st_uid == geteuid() && mkdir(path, DIRECTORY_MODE) && errno != EEXIST)
-		return error_system(errno, "%s", path);
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return error_system(errno, "%s", path);
-	if (fstat(fd, &st) || st.st_uid != geteuid()) {
-		close(fd);
-		return error_create("%s: owned by another user", path);
-	}
-	*ret = fd;
-	return NULL;
-}
 
 static struct error *create_cache(int dir, const char *path, struct unwind_cache **ret)
 {
@@ -109,11 +59,11 @@ static struct error *open_in_base(const char *base, struct unwind_cache **ret)
 		path = NULL;
 		return &error_no_memory;
 	}
-	err = open_base(base, &in_base);
+	err = own_base_open(base, OWN_LINKS, &in_base);
 	if (!err)
-		err = open_below(in_base, "ctprof", base, &in_ours);
+		err = own_dir_open(in_base, "ctprof", base, &in_ours);
 	if (!err)
-		err = open_below(in_ours, "unwind", base, &dir);
+		err = own_dir_open(in_ours, "unwind", base, &dir);
 	return err ? err : create_cache(dir, path, ret);
 }
 
@@ -155,7 +105,7 @@ struct error *unwind_cache_open_at(const char *path, struct unwind_cache **ret)
 		return &error_no_memory;
 	err = file_open_dir(dirname(for_parent), &parent);
 	if (!err)
-		err = open_below(parent, basename(for_name), path, &dir);
+		err = own_dir_open(parent, basename(for_name), path, &dir);
 	return err ? err : create_cache(dir, path, ret);
 }
 
