@@ -103,8 +103,9 @@ static const struct option_row top_options[] = {
 	  NULL, OPTION_COMMON },
 	{ "columns", 0, "COLUMN[,COLUMN...]", parse_columns, AT(columns),
 	  "Columns of the screen, from left to right: tid, pid, threads, name, user, cgroup, "
-	  "active, "
-	  "cpu, states, now, switches, ended, exit, history, or the names of states.",
+	  "active, cpu, states, now, switches, memory, priority, nice, read, write, rchar, wchar, "
+	  "ended, exit, history, command, or the names of states. With --batch: memory to "
+	  "wchar, and command are added to the rows.",
 	  NULL, false },
 	{ "engine", 'e', "ENGINE", parse_engine, AT(engine),
 	  "exact: every switch, by BPF; counters: the kernel's own counters; taskstats: four "

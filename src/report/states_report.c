@@ -54,6 +54,7 @@ enum states_field {
 	PROGRESS,
 	SWITCHES,
 	SWITCH_RATE,
+	FACT,
 };
 
 /* When columns are shown: below these bits, one for each state that is shown to people. */
@@ -110,7 +111,27 @@ static const struct table_column all_columns[] = {
 	{ "process", .type = TABLE_TEXT, .formats = CSV, .field = PROCESS },
 	{ "user", .type = TABLE_TEXT, .formats = CSV, .field = USER },
 	{ "cgroup", .type = TABLE_TEXT, .formats = CSV, .field = CGROUP },
+#define FACT(id, a_name, a_heading)                                         \
+	{ a_name, .heading = a_heading, .type = TABLE_COUNT, .field = FACT, \
+	  .argument = ROW_FACT_##id },
+	ROW_FACTS_LIST(FACT)
+#undef FACT
 };
+
+/* Those that are there always, or were asked for. Returns their number. */
+static size_t choose_columns(const struct states_report *report,
+			     struct table_column ret[array_length(all_columns)])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < array_length(all_columns); i++) {
+		const struct table_column *column = &all_columns[i];
+
+		if (column->field != FACT || report->facts >> column->argument & 1)
+			ret[count++] = *column;
+	}
+	return count;
+}
 
 /* People see the seven states; and of one that is not known as a whole, the parts that are. CSV
  * has the same columns always. */
@@ -219,6 +240,32 @@ static void set_wait(struct table_cell *ret, const struct state_line *line, bool
 			     units_format(amount, UNIT_NS, (__int128)line->in_progress_ns));
 }
 
+static void set_fact(struct table_cell *ret, const struct states_report *report,
+		     const struct state_line *line, enum row_fact fact)
+{
+	const size_t index = (size_t)(line - report->list->lines.items);
+	const struct row_facts *facts =
+		line->thread && index < report->row_count ? &report->rows[index] : NULL;
+
+	if (!line->thread)
+		table_string(ret, "");
+	if (!row_facts_have(facts, fact))
+		return;
+	if (fact == ROW_FACT_COMMAND)
+		table_text(ret, (struct text){ facts->command, facts->command_length });
+	else if (fact == ROW_FACT_PRIORITY || fact == ROW_FACT_NICE)
+		ret->value =
+			(struct table_value){ TABLE_SIGNED, .integer = fact == ROW_FACT_NICE
+									       ? facts->nice
+									       : facts->priority };
+	else
+		ret->value = (struct table_value){
+			TABLE_BYTES, .count = fact == ROW_FACT_MEMORY
+						      ? facts->memory_bytes
+						      : facts->rates[fact - ROW_FACT_READ]
+		};
+}
+
 static void get_state_cell(const void *context, const void *row, const struct table_column *column,
 			   struct table_cell *ret)
 {
@@ -320,6 +367,9 @@ static void get_state_cell(const void *context, const void *row, const struct ta
 			table_real(ret, TABLE_REAL,
 				   (double)line->switches * NS_PER_S / (double)length);
 		return;
+	case FACT:
+		set_fact(ret, report, line, (enum row_fact)column->argument);
+		return;
 	}
 }
 
@@ -331,16 +381,18 @@ static struct error *written(FILE *out)
 }
 
 /* CSV has one heading for all windows. */
-struct error *states_report_begin(enum states_format format, FILE *out)
+struct error *states_report_begin(const struct states_report *report, FILE *out)
 {
+	struct table_column columns[array_length(all_columns)];
+	const size_t count = choose_columns(report, columns);
 	struct table table;
 	struct error *err;
 
-	if (!is_for_csv(format))
+	if (!is_for_csv(report->format))
 		return NULL;
-	table_begin(
-		&table, all_columns, array_length(all_columns),
-		(struct table_options){ .format = table_formats[format], .out = out, .when = ~0u });
+	table_begin(&table, columns, count,
+		    (struct table_options){
+			    .format = table_formats[report->format], .out = out, .when = ~0u });
 	err = table_end(&table);
 	return err ? err : written(out);
 }
@@ -352,14 +404,14 @@ static struct error *print_state_rows(const struct states_report *report, FILE *
 	const size_t count = list->lines.count;
 	const size_t shown = report->limit && report->limit < count ? report->limit : count;
 	struct table_column columns[array_length(all_columns)];
+	const size_t column_count = choose_columns(report, columns);
 	struct table table;
 	struct error *err;
 
-	memcpy(columns, all_columns, sizeof(all_columns));
-	for (size_t i = 0; i < array_length(columns); i++)
+	for (size_t i = 0; i < column_count; i++)
 		if (!*columns[i].name)
 			columns[i].name = state_grouping_names[report->grouping];
-	table_begin(&table, columns, array_length(columns),
+	table_begin(&table, columns, column_count,
 		    (struct table_options){ .format = table_formats[report->format],
 					    .out = out,
 					    .get = get_state_cell,

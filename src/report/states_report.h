@@ -12,7 +12,7 @@
 
 #include <stdio.h>
 
-#include "state/view.h"
+#include "state/row_facts.h"
 
 /* STATES_FORMAT(id, name, its format of tables (report/table.h), which NONE does not use) */
 /* clang-format off */
@@ -39,6 +39,10 @@ struct states_report {
 	size_t limit;  /* rows; 0: all */
 	enum state_grouping grouping;
 	enum states_format format;
+	unsigned facts; /* columns that were asked for besides: bits */
+	/* Facts of the first lines of the list, of so many; NULL: they are not known. */
+	const struct row_facts *rows;
+	size_t row_count;
 	size_t width; /* of the terminal; 0: as wide as it gets */
 	bool colour;
 	/* The name of a user; NULL: its number. */
@@ -46,7 +50,8 @@ struct states_report {
 	void *context;
 };
 
-struct error *states_report_begin(enum states_format format, FILE *out) MUST_CHECK;
+/* Only the format and the columns of the report are looked at. */
+struct error *states_report_begin(const struct states_report *report, FILE *out) MUST_CHECK;
 struct error *states_report_print(const struct states_report *report, FILE *out) MUST_CHECK;
 
 #endif

@@ -11,6 +11,7 @@
 #include "cli/terminal.h"
 #include "security/privileges.h"
 #include "top/top.h"
+#include "tui/columns.h"
 
 static volatile sig_atomic_t is_over;
 
@@ -101,10 +102,75 @@ static size_t top_batch_limit(const struct top_arguments *a)
 	return a->all || a->format != STATES_FORMAT_TABLE ? 0 : ROWS_DEFAULT;
 }
 
+/* --- columns that were asked for --- */
+
+static struct error *choose_columns(const struct top_arguments *a, struct top_batch *ret)
+{
+	struct column_choice choice;
+	struct error *err;
+
+	if (!a->columns)
+		return NULL;
+	err = column_choice_parse(text_of(a->columns), &choice);
+	if (err)
+		return err;
+	ret->facts = column_choice_facts(&choice);
+	return NULL;
+}
+
+/* Read what was asked for of the rows that will be printed: of lines, by their places. */
+static struct error *read_facts(struct top *top, size_t limit)
+{
+	struct top_batch *batch = &top->batch;
+	const size_t count = limit && limit < top->list.lines.count ? limit : top->list.lines.count;
+
+	const unsigned wanted = batch->facts & row_facts_by(top->view.grouping);
+
+	batch->subjects.count = batch->rows.count = 0;
+	if (!wanted || top->replay)
+		return NULL;
+	if (!array_reserve(&batch->subjects, count) || !array_reserve(&batch->rows, count))
+		return &error_no_memory;
+	for (size_t i = 0; i < count; i++)
+		batch->subjects.items[batch->subjects.count++] = row_subject_of(
+			&top->list.lines.items[i], top->view.grouping == STATE_BY_THREAD);
+	top_read_facts(top, wanted, batch->subjects.items, count, batch->rows.items);
+	batch->rows.count = count;
+	return NULL;
+}
+
+/* Rates need a reading before the first window: of all that may be in it. */
+static struct error *read_facts_first(struct top *top)
+{
+	const struct state_reading *reading = &top->readings[top->now];
+	struct top_batch *batch = &top->batch;
+	const bool by_thread = top->view.grouping == STATE_BY_THREAD;
+
+	if (!(batch->facts & row_facts_by(top->view.grouping) & ROW_RATE_FACTS))
+		return NULL;
+	for (size_t i = 0; i < reading->threads.count; i++) {
+		const struct state_thread *thread = &reading->threads.items[i];
+		const struct row_subject subject = { .tid = thread->tid,
+						     .tgid = thread->tgid,
+						     .is_process = !by_thread,
+						     .seen_ns = thread->seen_ns };
+
+		if (!by_thread && thread->tid != thread->tgid)
+			continue;
+		if (!array_push(&batch->subjects, subject))
+			return &error_no_memory;
+	}
+	if (!array_reserve(&batch->rows, batch->subjects.count))
+		return &error_no_memory;
+	top_read_facts(top, ROW_RATE_FACTS, batch->subjects.items, batch->subjects.count,
+		       batch->rows.items);
+	return NULL;
+}
+
 static struct error *print_window(struct top *top, size_t number)
 {
 	const struct top_arguments *a = top->arguments;
-	const struct states_report report = {
+	struct states_report report = {
 		.window = &top->window,
 		.list = &top->list,
 		.engine = top->replay ? replay_facts(top->replay)->engine : engine_names[top->kind],
@@ -122,6 +188,11 @@ static struct error *print_window(struct top *top, size_t number)
 	if (a->inspect)
 		return top_inspect_window(top, number);
 	err = state_list_make(&top->list, &top->window, &top->view);
+	if (!err)
+		err = read_facts(top, report.limit);
+	report.facts = top->batch.facts;
+	report.rows = top->batch.rows.items;
+	report.row_count = top->batch.rows.count;
 	return err ? err : states_report_print(&report, stdout);
 }
 
@@ -142,6 +213,8 @@ static struct error *run_engine(struct top *top)
 
 	if (!err && a->inspect)
 		top_inspect_begin(top);
+	if (!err)
+		err = read_facts_first(top);
 	for (size_t number = 0; !err && !is_over && (!a->count || number < a->count); number++) {
 		next = grid_next(next, a->interval_ns, top->readings[top->now].at_ns,
 				 clock_ns(CLOCK_MONOTONIC));
@@ -188,9 +261,12 @@ static struct error *run_replay(struct top *top)
 struct error *top_run_batch(struct top *top)
 {
 	const struct sigaction ending = { .sa_handler = on_signal };
-	struct error *err = top->arguments->inspect
-				    ? NULL
-				    : states_report_begin(top->arguments->format, stdout);
+	struct states_report report = { .format = top->arguments->format };
+	struct error *err = choose_columns(top->arguments, &top->batch);
+
+	report.facts = top->batch.facts;
+	if (!err && !top->arguments->inspect)
+		err = states_report_begin(&report, stdout);
 
 	if (!interrupts_is_ignored(SIGINT))
 		sigaction(SIGINT, &ending, NULL);

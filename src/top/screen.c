@@ -155,6 +155,12 @@ static struct error *inspect(void *context, const struct screen_subject *subject
 	return top_inspect(context, subject, PAGE_WIDTH, out);
 }
 
+static void read_facts(void *context, unsigned wanted, const struct row_subject *subjects,
+		       size_t count, struct row_facts *ret)
+{
+	top_read_facts(context, wanted, subjects, count, ret);
+}
+
 static bool step_replay(void *context, int by)
 {
 	const struct top *top = context;
@@ -252,6 +258,7 @@ struct error *top_run_screen(struct top *top, int *ret)
 		.next = next_window,
 		.tick = top->replay ? NULL : tick_screen,
 		.inspect = inspect,
+		.facts = top->replay ? NULL : read_facts,
 		.step = top->replay ? step_replay : NULL,
 		.jump = top->replay ? jump_replay : NULL,
 		.context = top,

@@ -12,6 +12,7 @@
 #include "top/inspect.h"
 #include "top/record.h"
 #include "top/replay_engine.h"
+#include "top/row_reader.h"
 
 enum { ENGINE_AUTO = ENGINE_COUNT };
 
@@ -42,6 +43,17 @@ struct users {
 	} known;
 };
 
+/* What --columns adds to the rows of windows that are printed. */
+struct top_batch {
+	unsigned facts; /* a bit for each */
+	struct {
+		ARRAY(struct row_subject);
+	} subjects; /* of the lines of the list */
+	struct {
+		ARRAY(struct row_facts);
+	} rows;
+};
+
 struct top {
 	const struct top_arguments *arguments;
 	struct engine *engine;
@@ -56,6 +68,8 @@ struct top {
 	struct state_view view;
 	struct users users;
 	struct top_inspector inspector;
+	struct row_reader rows; /* what /proc says of them */
+	struct top_batch batch;
 	size_t windows;        /* that were read */
 	size_t most_threads;   /* in a window, since memory was given back */
 	unsigned few_threads;  /* windows in a row with a quarter of them, or less */
@@ -76,6 +90,10 @@ struct error *top_read_window(struct top *top) MUST_CHECK;
 
 /* Has all ended that was asked for by number? Numbers are not waited for to be used again. */
 bool top_targets_have_ended(const struct top *top);
+
+/* Facts of rows, as of the last window; of a replay none is known. */
+void top_read_facts(struct top *top, unsigned wanted, const struct row_subject *subjects,
+		    size_t count, struct row_facts *ret);
 
 /* The number of the last window that was read, from 0; in a replay, its number in the recording. */
 size_t top_window_number(const struct top *top);

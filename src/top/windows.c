@@ -296,6 +296,7 @@ static struct error *read_engine(struct top *top, struct state_reading *reading)
 
 struct error *top_read_first(struct top *top)
 {
+	row_reader_begin(&top->rows);
 	return top->replay ? NULL : read_engine(top, &top->readings[top->now]);
 }
 
@@ -335,11 +336,20 @@ struct error *top_read_window(struct top *top)
 	}
 	top->now = !top->now;
 	top->windows++;
+	row_reader_begin(&top->rows);
 	err = read_engine(top, &top->readings[top->now]);
 	if (!err)
 		err = state_window_make(&top->window, before, &top->readings[top->now]);
 	follow_threads(top);
 	return err;
+}
+
+void top_read_facts(struct top *top, unsigned wanted, const struct row_subject *subjects,
+		    size_t count, struct row_facts *ret)
+{
+	PRIVILEGES_RAISED;
+
+	row_reader_read(&top->rows, wanted, subjects, count, ret);
 }
 
 size_t top_window_number(const struct top *top)
@@ -357,4 +367,7 @@ void top_close(struct top *top)
 	state_reading_deinit(&top->readings[0]);
 	state_reading_deinit(&top->readings[1]);
 	users_deinit(&top->users);
+	row_reader_deinit(&top->rows);
+	array_deinit(&top->batch.subjects);
+	array_deinit(&top->batch.rows);
 }

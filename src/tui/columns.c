@@ -21,6 +21,17 @@ static bool is_group(const struct tui *tui, const struct state_line *line)
 	return tui->view.grouping != STATE_BY_THREAD || (tui->view.is_tree && !line->depth);
 }
 
+/* What was read of the row; NULL: nothing yet. */
+static const struct row_facts *facts_of(const struct tui *tui, const struct state_line *line)
+{
+	const struct row_subject subject = table_subject(tui, line);
+
+	for (size_t i = 0; i < tui->facts.count; i++)
+		if (row_subject_is(&tui->facts.items[i].subject, &subject))
+			return line->thread->has_ended ? NULL : &tui->facts.items[i];
+	return NULL;
+}
+
 static void draw_number(struct pen *pen, uint64_t value, unsigned width)
 {
 	char buffer[FIT_NUMBER_MAX * 2];
@@ -89,6 +100,73 @@ DRAWN(EXIT)
 	pen_field(pen, name ? STYLE_ERROR : STYLE_PLAIN, text_of(buffer), width, ALIGN_LEFT,
 		  FIT_START);
 }
+
+static void draw_unknown(struct pen *pen, unsigned width, enum align align)
+{
+	pen_field(pen, STYLE_DIM, TEXT("-"), width, align, FIT_START);
+}
+
+static void draw_bytes(struct pen *pen, uint64_t bytes, unsigned width)
+{
+	char buffer[FIT_NUMBER_MAX];
+
+	pen_field(pen, bytes ? STYLE_PLAIN : STYLE_DIM, text_of(fit_bytes(buffer, bytes)), width,
+		  ALIGN_RIGHT, FIT_START);
+}
+
+DRAWN(COMMAND)
+{
+	const struct row_facts *facts = facts_of(tui, line);
+
+	UNUSED(column);
+	if (row_facts_have(facts, ROW_FACT_COMMAND))
+		pen_field(pen, STYLE_PLAIN, (struct text){ facts->command, facts->command_length },
+			  width, ALIGN_LEFT, FIT_START);
+	else
+		draw_unknown(pen, width, ALIGN_LEFT);
+}
+
+DRAWN(MEMORY)
+{
+	const struct row_facts *facts = facts_of(tui, line);
+
+	UNUSED(column);
+	if (row_facts_have(facts, ROW_FACT_MEMORY))
+		draw_bytes(pen, facts->memory_bytes, width);
+	else
+		draw_unknown(pen, width, ALIGN_RIGHT);
+}
+
+/* One of both. */
+DRAWN(PRIORITY)
+{
+	const struct row_facts *facts = facts_of(tui, line);
+	char buffer[FIT_NUMBER_MAX];
+
+	if (!row_facts_have(facts, ROW_FACT_PRIORITY)) {
+		draw_unknown(pen, width, ALIGN_RIGHT);
+		return;
+	}
+	snprintf(buffer, sizeof(buffer), "%d",
+		 column == TUI_COLUMN_NICE ? facts->nice : facts->priority);
+	pen_field(pen, STYLE_PLAIN, text_of(buffer), width, ALIGN_RIGHT, FIT_START);
+}
+#define draw_NICE draw_PRIORITY
+
+/* Any of the rates. */
+DRAWN(READ)
+{
+	const struct row_facts *facts = facts_of(tui, line);
+	const size_t rate = column - TUI_COLUMN_READ;
+
+	if (row_facts_have(facts, (enum row_fact)(ROW_FACT_READ + rate)))
+		draw_bytes(pen, facts->rates[rate], width);
+	else
+		draw_unknown(pen, width, ALIGN_RIGHT);
+}
+#define draw_WRITE draw_READ
+#define draw_RCHAR draw_READ
+#define draw_WCHAR draw_READ
 
 DRAWN(THREADS)
 {
@@ -341,6 +419,28 @@ struct error *column_choice_parse(struct text text, struct column_choice *ret)
 	order_columns(&choice, chosen, count);
 	*ret = choice;
 	return NULL;
+}
+
+/* --- facts of rows --- */
+
+unsigned column_facts(enum tui_column column)
+{
+	if (column == TUI_COLUMN_COMMAND)
+		return ROW_FACT_BIT(COMMAND);
+	if (column >= TUI_COLUMN_MEMORY && column <= TUI_COLUMN_WCHAR)
+		return ROW_FACT_BIT(MEMORY) << (column - TUI_COLUMN_MEMORY);
+	return 0;
+}
+_Static_assert(TUI_COLUMN_WCHAR - TUI_COLUMN_MEMORY == (int)ROW_FACT_WCHAR - (int)ROW_FACT_MEMORY,
+	       "columns have the order of the facts that they show");
+
+unsigned column_choice_facts(const struct column_choice *choice)
+{
+	unsigned facts = 0;
+
+	for (enum tui_column c = 0; c < TUI_COLUMN_COUNT; c++)
+		facts |= choice->is_on[c] ? column_facts(c) : 0;
+	return facts;
 }
 
 /* --- where they are --- */

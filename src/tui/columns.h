@@ -6,7 +6,7 @@
 #ifndef TUI_COLUMNS_H
 #define TUI_COLUMNS_H
 
-#include "state/view.h"
+#include "state/row_facts.h"
 #include "tui/paint.h"
 
 struct tui;
@@ -38,10 +38,25 @@ struct tui;
 		   "what it is in the middle of, and for how long, or longer (>)")                 \
 	TOP_COLUMN(SWITCHES, "SW/s", 5, 5, 0, 6, 0, RIGHT, SWITCHES,                               \
 		   "times it left a CPU, a second")                                                \
+	TOP_COLUMN(MEMORY, "MEM", 5, 5, 0, 2, BY(CGROUP), RIGHT, KEYS,                             \
+		   "memory of its process (resident set)")                                         \
+	TOP_COLUMN(PRIORITY, "PRI", 4, 4, 0, 2, BY(CGROUP) | BY(POOL), RIGHT, KEYS,                \
+		   "priority: 20 + nice; real time below 0")                                       \
+	TOP_COLUMN(NICE, "NI", 3, 3, 0, 2, BY(CGROUP) | BY(POOL), RIGHT, KEYS, "nice")             \
+	TOP_COLUMN(READ, "READ/s", 7, 7, 0, 2, BY(CGROUP) | BY(POOL), RIGHT, KEYS,                 \
+		   "bytes read from storage, a second")                                            \
+	TOP_COLUMN(WRITE, "WRITE/s", 7, 7, 0, 2, BY(CGROUP) | BY(POOL), RIGHT, KEYS,               \
+		   "bytes written to storage, a second")                                           \
+	TOP_COLUMN(RCHAR, "RCHAR/s", 7, 7, 0, 2, BY(CGROUP) | BY(POOL), RIGHT, KEYS,               \
+		   "bytes read, a second: also from the page cache, pipes, sockets")               \
+	TOP_COLUMN(WCHAR, "WCHAR/s", 7, 7, 0, 2, BY(CGROUP) | BY(POOL), RIGHT, KEYS,               \
+		   "bytes written, a second: also to the page cache, pipes, sockets")              \
 	TOP_COLUMN(ENDED, "ENDED/s", 7, 7, 0, 2, 0, RIGHT, KEYS, "threads that ended, a second")   \
 	TOP_COLUMN(EXIT, "EXIT", 7, 7, 0, 2, 0, LEFT, KEYS,                                        \
 		   "exit code or signal of what ended in the window")                              \
-	TOP_COLUMN(HISTORY, "HISTORY", 8, 30, 2, 7, 0, LEFT, KEYS, "ACTIVE in the last windows")
+	TOP_COLUMN(HISTORY, "HISTORY", 8, 30, 2, 7, 0, LEFT, KEYS, "ACTIVE in the last windows")   \
+	TOP_COLUMN(COMMAND, "COMMAND", 16, 100, 6, 2, BY(CGROUP), LEFT, KEYS,                      \
+		   "the command line of its process")
 
 enum tui_column {
 #define TUI_COLUMN_ENUM(id, ...) TUI_COLUMN_##id,
@@ -52,9 +67,11 @@ enum tui_column {
 };
 
 /* Those that are shown only if they are chosen. */
-#define COLUMNS_OFF                                                             \
-	(1u << TUI_COLUMN_PID | 1u << TUI_COLUMN_CPU | 1u << TUI_COLUMN_ENDED | \
-	 1u << TUI_COLUMN_EXIT)
+#define COLUMNS_OFF                                                                  \
+	(1u << TUI_COLUMN_PID | 1u << TUI_COLUMN_CPU | 1u << TUI_COLUMN_MEMORY |     \
+	 1u << TUI_COLUMN_PRIORITY | 1u << TUI_COLUMN_NICE | 1u << TUI_COLUMN_READ | \
+	 1u << TUI_COLUMN_WRITE | 1u << TUI_COLUMN_RCHAR | 1u << TUI_COLUMN_WCHAR |  \
+	 1u << TUI_COLUMN_ENDED | 1u << TUI_COLUMN_EXIT | 1u << TUI_COLUMN_COMMAND)
 
 struct column_row {
 	const char *word; /* in --columns, in any case; the head will do, too */
@@ -80,6 +97,11 @@ void column_choice_init(struct column_choice *choice);
 /* These columns in this order, and no others: "tid,name,active,lock,now". The error names the
  * nearest column. */
 struct error *column_choice_parse(struct text text, struct column_choice *ret) MUST_CHECK;
+
+/* The facts of rows (state/row_facts.h) that a column shows: a bit, or 0. */
+unsigned column_facts(enum tui_column column);
+/* Of all that were chosen. */
+unsigned column_choice_facts(const struct column_choice *choice);
 
 /* Is it to be there, if there is room? */
 bool column_is_wanted(const struct column_choice *choice, enum state_grouping grouping,

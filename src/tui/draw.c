@@ -157,8 +157,10 @@ void tui_draw(struct tui *tui)
 		draw_page(tui, columns);
 	else if (tui->mode & (MODE_COLUMNS | MODE_SORT))
 		chooser_draw(tui, columns);
-	else
+	else {
 		table_draw(tui, columns);
+		table_ask(tui, columns);
+	}
 	pen = pen_at(&tui->terminal, lines - 1, 0, columns);
 	if (is_prompt)
 		prompt_draw(tui, lines - 1, columns, &cursor);

@@ -136,6 +136,25 @@ char *fit_duration(char buffer[FIT_NUMBER_MAX], uint64_t ns)
 	return buffer;
 }
 
+char *fit_bytes(char buffer[FIT_NUMBER_MAX], uint64_t bytes)
+{
+	static const char letters[] = "KMGTPE";
+	double amount = (double)bytes;
+	size_t step = 0;
+
+	/* As 1,000 of them have one digit more than there is room for. */
+	while (amount >= 999.5 && step < sizeof(letters) - 1) {
+		amount /= 1024;
+		step++;
+	}
+	if (step)
+		snprintf(buffer, FIT_NUMBER_MAX, "%.*f%c", amount < 9.95, amount,
+			 letters[step - 1]);
+	else
+		snprintf(buffer, FIT_NUMBER_MAX, "%u", (unsigned)bytes);
+	return buffer;
+}
+
 char *fit_rate(char buffer[FIT_NUMBER_MAX], double rate)
 {
 	if (rate < 9.95)

@@ -36,6 +36,9 @@ char *fit_average(char buffer[FIT_NUMBER_MAX], double average, bool fine);
 /* A length of time in five columns: "12us", "340ms", "12.3s", "59m12", "23h59", "12d3h". */
 char *fit_duration(char buffer[FIT_NUMBER_MAX], uint64_t ns);
 
+/* An amount in five columns: "0", "812", "1.2K", "34M", "5.6G". */
+char *fit_bytes(char buffer[FIT_NUMBER_MAX], uint64_t bytes);
+
 /* A rate in five columns: "0.3", "12", "12345", "123k", "12M". */
 char *fit_rate(char buffer[FIT_NUMBER_MAX], double rate);
 

@@ -54,6 +54,11 @@ static struct error *take_update(struct tui *tui)
 	if (update.has_page && !err)
 		err = inspector_take(tui, &update);
 	free(update.page);
+	if (update.facts) {
+		array_deinit(&tui->facts);
+		tui->facts.items = update.facts;
+		tui->facts.count = tui->facts.room = update.fact_count;
+	}
 	tui->is_paused = tui->is_paused || update.has_paused;
 	if (*update.message)
 		tui_say(tui, update.message_is_error, "%s", update.message);
@@ -147,6 +152,7 @@ static void tui_deinit(struct tui *tui)
 {
 	window_reader_close(tui->reader);
 	history_deinit(&tui->history);
+	array_deinit(&tui->facts);
 	page_deinit(&tui->page);
 }
 

@@ -41,6 +41,9 @@ struct screen_subject {
 	const struct state_view *view;
 };
 
+/* Rows that are seen at once; of more no facts are known. */
+#define SCREEN_SUBJECTS_MAX 256
+
 /* All of these are called in one thread, which is not the caller's. */
 struct screen_feed {
 	/* The window that ends now, or that a replay is at. The window and all in it live until the
@@ -50,6 +53,10 @@ struct screen_feed {
 	struct error *(*tick)(void *context);
 	/* Everything that is known of a row, as lines of text; may be NULL. */
 	struct error *(*inspect)(void *context, const struct screen_subject *subject, FILE *out);
+	/* The facts of these rows, of those that `wanted` has a bit for, as of the last window;
+	 * fills `ret`, of `count`. May be NULL: nothing is known. */
+	void (*facts)(void *context, unsigned wanted, const struct row_subject *subjects,
+		      size_t count, struct row_facts *ret);
 	/* Replay: go so many windows forth or back, false where there is none; may be NULL. */
 	bool (*step)(void *context, int by);
 	/* Replay: go to this time, as people write it ("12:30", "-5m"); may be NULL. */

@@ -2,6 +2,7 @@
 #include "tui/tui.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* Below its head; at least one, that moving has somewhere to go. */
 static int rows_seen(void)
@@ -129,6 +130,57 @@ void table_draw(struct tui *tui, int columns)
 		draw_emptiness(tui, columns);
 	for (int i = 0; i < rows && tui->top + (size_t)i < tui->model->list.lines.count; i++)
 		draw_line(tui, &layout, tui->top + (size_t)i, tui_head_lines() + 1 + i, columns);
+}
+
+/* --- facts of the rows that are seen --- */
+
+struct row_subject table_subject(const struct tui *tui, const struct state_line *line)
+{
+	return row_subject_of(line, line->depth || table_grouping(tui) == STATE_BY_THREAD);
+}
+
+static unsigned facts_shown(const struct tui *tui, int columns)
+{
+	struct column_layout layout;
+	unsigned facts = 0;
+
+	table_layout(tui, &layout, columns);
+	for (size_t i = 0; i < layout.count; i++)
+		facts |= column_facts(layout.places[i].column);
+	return facts;
+}
+
+void table_ask(struct tui *tui, int columns)
+{
+	const unsigned wanted = tui->feed->facts ? facts_shown(tui, columns) : 0;
+	const struct state_list *list = &tui->model->list;
+	struct row_subject seen[SCREEN_SUBJECTS_MAX];
+	const int rows = tui_body_lines() - 1;
+	size_t count = 0;
+
+	/* Comparing them compares bytes between members, too. */
+	memset(seen, 0, sizeof(seen));
+	for (int i = 0; wanted && i < rows && count < SCREEN_SUBJECTS_MAX &&
+			tui->top + (size_t)i < list->lines.count;
+	     i++) {
+		const struct state_line *line = &list->lines.items[tui->top + (size_t)i];
+		const struct row_subject subject = table_subject(tui, line);
+
+		if (!line->threads)
+			continue;
+		seen[count].tid = subject.tid;
+		seen[count].tgid = subject.tgid;
+		seen[count].is_process = subject.is_process;
+		seen[count++].seen_ns = subject.seen_ns;
+	}
+	if (wanted == tui->asked_facts && count == tui->asked_count &&
+	    memcmp(seen, tui->asked, count * sizeof(*seen)) == 0)
+		return;
+	tui->asked_facts = wanted;
+	tui->asked_count = count;
+	memcpy(tui->asked, seen, sizeof(seen));
+	if (count)
+		window_reader_ask(tui->reader, wanted, seen, count);
 }
 
 /* --- what is selected, and seen --- */

@@ -73,6 +73,14 @@ struct tui {
 	bool is_paused;
 	uint64_t interval_ns;
 
+	/* What /proc says of the rows that are seen, and for which rows it was asked. */
+	struct {
+		ARRAY(struct row_facts);
+	} facts;
+	struct row_subject asked[SCREEN_SUBJECTS_MAX];
+	size_t asked_count;
+	unsigned asked_facts;
+
 	/* Pages and prompts. */
 	struct page page;
 	struct screen_subject inspected; /* may have ended since; its names must not be used */
@@ -132,6 +140,10 @@ enum state_grouping table_grouping(const struct tui *tui);
 void table_layout(const struct tui *tui, struct column_layout *layout, int columns);
 /* The columns that were chosen, without those that would say nothing now. */
 struct column_choice table_columns(const struct tui *tui);
+/* The thread, or the process, of a row. */
+struct row_subject table_subject(const struct tui *tui, const struct state_line *line);
+/* Ask for the facts that the columns show, of the rows that are seen. */
+void table_ask(struct tui *tui, int columns);
 /* After each new list: where the selected line is now. */
 void table_settle(struct tui *tui);
 /* Move the selection by so many lines; from none to the first that is seen. */

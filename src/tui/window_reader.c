@@ -5,6 +5,8 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -27,6 +29,10 @@ struct reader_requests {
 	int steps;            /* after that */
 	bool inspects, looks; /* inspect `inspected`; it has not been inspected yet */
 	struct screen_subject inspected;
+	bool asks; /* for `facts` of these rows */
+	unsigned facts;
+	size_t subject_count;
+	struct row_subject subjects[SCREEN_SUBJECTS_MAX];
 };
 
 struct window_reader {
@@ -159,7 +165,31 @@ static void publish_page(struct window_reader *reader, uint64_t id, bool has_end
 	notify_screen(reader);
 }
 
+/* Takes ownership of the facts. */
+static void publish_facts(struct window_reader *reader, struct row_facts *facts, size_t count)
+{
+	pthread_mutex_lock(&reader->lock);
+	free(reader->update.facts);
+	reader->update.facts = facts;
+	reader->update.fact_count = count;
+	pthread_mutex_unlock(&reader->lock);
+	notify_screen(reader);
+}
+
 /* --- the thread: work --- */
+
+static struct error *read_facts(struct window_reader *reader)
+{
+	const struct reader_requests *doing = &reader->doing;
+	struct row_facts *facts = calloc(doing->subject_count, sizeof(*facts));
+
+	if (!facts)
+		return &error_no_memory;
+	reader->feed->facts(reader->feed->context, doing->facts, doing->subjects,
+			    doing->subject_count, facts);
+	publish_facts(reader, facts, doing->subject_count);
+	return NULL;
+}
 
 static struct error *inspect(struct window_reader *reader, const struct screen_subject *subject)
 {
@@ -372,6 +402,8 @@ static struct error *run_requests(struct window_reader *reader)
 		err = jump(reader, doing->jump);
 	else if (doing->steps)
 		err = step(reader, doing->steps);
+	if (!err && doing->asks)
+		err = read_facts(reader);
 	if (!err && doing->looks)
 		err = inspect_now(reader);
 	return err ? err : run_due(reader);
@@ -394,7 +426,7 @@ static void wait_for_work(struct window_reader *reader)
 	lower_event(reader->request_event);
 	pthread_mutex_lock(&reader->lock);
 	has_requests = requests->is_over || requests->jumps || requests->steps || requests->looks ||
-		       requests->interval_ns != reader->doing.interval_ns;
+		       requests->asks || requests->interval_ns != reader->doing.interval_ns;
 	pthread_mutex_unlock(&reader->lock);
 	if (!has_requests)
 		wait_for_event(reader->request_event, next_due(reader));
@@ -411,7 +443,7 @@ static void take_requests(struct window_reader *reader)
 	copy_view(doing, &requests->view);
 	if (doing->interval_ns != interval_ns)
 		reader->next_at = reader->ended_at + doing->interval_ns;
-	requests->jumps = requests->looks = false;
+	requests->jumps = requests->looks = requests->asks = false;
 	if (!doing->jumps) {
 		doing->steps = (requests->steps > 0) - (requests->steps < 0);
 		requests->steps -= doing->steps;
@@ -448,6 +480,7 @@ static void destroy(struct window_reader *reader)
 		model_deinit(&reader->models[i]);
 	state_list_deinit(&reader->groups);
 	free(reader->update.page);
+	free(reader->update.facts);
 	error_destroy(reader->update.err);
 	pthread_mutex_destroy(&reader->lock);
 	if (reader->update_event >= 0)
@@ -607,6 +640,18 @@ void window_reader_jump(struct window_reader *reader, const char *to)
 	snprintf(requests->jump, sizeof(requests->jump), "%s", to);
 	requests->jumps = true;
 	requests->steps = 0;
+	end_request(reader);
+}
+
+void window_reader_ask(struct window_reader *reader, unsigned wanted,
+		       const struct row_subject *subjects, size_t count)
+{
+	struct reader_requests *requests = begin_request(reader);
+
+	requests->asks = true;
+	requests->facts = wanted;
+	requests->subject_count = count;
+	memcpy(requests->subjects, subjects, count * sizeof(*subjects));
 	end_request(reader);
 }
 

@@ -49,6 +49,9 @@ struct window_update {
 	bool has_page, has_ended;
 	uint64_t page_of;
 	char *page;
+	/* The facts that were asked for, of so many rows. The taker frees them. */
+	struct row_facts *facts;
+	size_t fact_count;
 	char message[160]; /* to show, or "" */
 	bool message_is_error;
 };
@@ -77,6 +80,10 @@ void window_reader_set_interval(struct window_reader *reader, uint64_t interval_
 /* Replay only. Several steps are made one by one. */
 void window_reader_step(struct window_reader *reader, int by);
 void window_reader_jump(struct window_reader *reader, const char *to);
+
+/* Read facts of these rows now, at most SCREEN_SUBJECTS_MAX; only those asked for last are read. */
+void window_reader_ask(struct window_reader *reader, unsigned wanted,
+		       const struct row_subject *subjects, size_t count);
 
 /* Inspect this row now, and after each window; NULL: no row. */
 void window_reader_inspect(struct window_reader *reader, const struct screen_subject *subject);

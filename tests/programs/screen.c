@@ -298,6 +298,32 @@ static struct error *inspect(void *context, const struct screen_subject *subject
 	return NULL;
 }
 
+/* By the number of the process, and the window; of the lowest numbers nothing is known. */
+static void facts(void *context, unsigned wanted, const struct row_subject *subjects, size_t count,
+		  struct row_facts *ret)
+{
+	const struct feed *feed = context;
+
+	for (size_t i = 0; i < count; i++) {
+		const uint64_t number = subjects[i].is_process ? subjects[i].tgid : subjects[i].tid;
+		int length;
+
+		ret[i] = (struct row_facts){ .subject = subjects[i] };
+		if (number < 1000)
+			continue;
+		ret[i].known = wanted;
+		ret[i].nice = (int32_t)(number % 40) - 20;
+		ret[i].priority = ret[i].nice + 20;
+		ret[i].memory_bytes = number * number * number;
+		for (size_t k = 0; k < ROW_RATES; k++)
+			ret[i].rates[k] = (number - 1000) << (4 * k);
+		length = snprintf(ret[i].command, sizeof(ret[i].command),
+				  "/usr/bin/p%llu --window=%d \x1b[2J", (unsigned long long)number,
+				  feed->at);
+		ret[i].command_length = (uint16_t)length;
+	}
+}
+
 static bool step(void *context, int by)
 {
 	struct feed *feed = context;
@@ -403,7 +429,9 @@ int main(int argc, char **argv)
 		.view = { .user_name = user_name },
 		.interval_ns = 3600 * (uint64_t)NS_PER_S,
 	};
-	struct screen_feed screen = { .next = next, .inspect = inspect, .context = &feed };
+	struct screen_feed screen = {
+		.next = next, .inspect = inspect, .facts = facts, .context = &feed
+	};
 	struct screen_result result = { .exit = SCREEN_QUIT };
 	_cleanup_error_ struct error *error = NULL;
 

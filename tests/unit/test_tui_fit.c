@@ -122,6 +122,31 @@ TEST(durations_have_five_columns)
 		assert_true(strlen(fit_duration(buffer, ns)) <= 6);
 }
 
+TEST(bytes_fit_into_five_columns)
+{
+	static const struct {
+		uint64_t bytes;
+		const char *text;
+	} rows[] = {
+		{ 0, "0" },
+		{ 999, "999" },
+		{ 1000, "1.0K" },
+		{ 1024, "1.0K" },
+		{ 10137, "9.9K" },
+		{ 10240, "10K" },
+		{ 1 << 20, "1.0M" },
+		{ UINT64_C(1023) << 20, "1.0G" },
+		{ UINT64_C(5) << 40, "5.0T" },
+		{ UINT64_MAX, "16E" },
+	};
+	char buffer[FIT_NUMBER_MAX];
+
+	for (size_t i = 0; i < array_length(rows); i++)
+		assert_string_equal(fit_bytes(buffer, rows[i].bytes), rows[i].text);
+	for (uint64_t bytes = 1; bytes < UINT64_MAX / 4; bytes = bytes * 3 + 1)
+		assert_in_range(strlen(fit_bytes(buffer, bytes)), 1, 5);
+}
+
 static int set_locale(void **state)
 {
 	(void)state;
@@ -139,6 +164,7 @@ int main(void)
 		cmocka_unit_test(no_bytes_break_out),
 		cmocka_unit_test(numbers_have_five_columns),
 		cmocka_unit_test(durations_have_five_columns),
+		cmocka_unit_test(bytes_fit_into_five_columns),
 	};
 	int failed = cmocka_run_group_tests(tests, set_locale, NULL);
 
