@@ -105,7 +105,7 @@ static const struct option_row top_options[] = {
 	  "Columns of the screen, from left to right: tid, pid, threads, name, user, cgroup, "
 	  "active, cpu, states, now, switches, memory, priority, nice, read, write, rchar, wchar, "
 	  "ended, exit, history, command, or the names of states. With --batch: memory to "
-	  "wchar, and command are added to the rows.",
+	  "wchar, exit and command are added to the rows.",
 	  NULL, false },
 	{ "engine", 'e', "ENGINE", parse_engine, AT(engine),
 	  "exact: every switch, by BPF; counters: the kernel's own counters; taskstats: four "

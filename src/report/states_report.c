@@ -2,6 +2,7 @@
 #include "report/states_report.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 
 #include "base/units.h"
@@ -55,6 +56,7 @@ enum states_field {
 	SWITCHES,
 	SWITCH_RATE,
 	FACT,
+	EXIT,
 };
 
 /* When columns are shown: below these bits, one for each state that is shown to people. */
@@ -111,6 +113,9 @@ static const struct table_column all_columns[] = {
 	{ "process", .type = TABLE_TEXT, .formats = CSV, .field = PROCESS },
 	{ "user", .type = TABLE_TEXT, .formats = CSV, .field = USER },
 	{ "cgroup", .type = TABLE_TEXT, .formats = CSV, .field = CGROUP },
+	{ "last_exit", .heading = "last exit", .type = TABLE_TEXT, .formats = PEOPLE | CSV,
+	  .field = EXIT },
+	{ "last_exit", .type = TABLE_OBJECT, .formats = JSON, .field = EXIT },
 #define FACT(id, a_name, a_heading)                                         \
 	{ a_name, .heading = a_heading, .type = TABLE_COUNT, .field = FACT, \
 	  .argument = ROW_FACT_##id },
@@ -127,7 +132,9 @@ static size_t choose_columns(const struct states_report *report,
 	for (size_t i = 0; i < array_length(all_columns); i++) {
 		const struct table_column *column = &all_columns[i];
 
-		if (column->field != FACT || report->facts >> column->argument & 1)
+		if (column->field == FACT   ? report->facts >> column->argument & 1
+		    : column->field == EXIT ? report->exits != NULL
+					    : true)
 			ret[count++] = *column;
 	}
 	return count;
@@ -266,6 +273,39 @@ static void set_fact(struct table_cell *ret, const struct states_report *report,
 		};
 }
 
+/* How a process like that ended last. */
+static void set_exit(struct table_cell *ret, const struct states_report *report,
+		     const struct state_line *line)
+{
+	const uint64_t at_ns = report->window->ended_ns;
+	struct last_exit own;
+	const struct last_exit *last =
+		line->thread ? last_exits_of(report->exits, line, report->grouping, at_ns, &own)
+			     : NULL;
+	const uint64_t ago_ns = last && last->at_ns < at_ns ? at_ns - last->at_ns : 0;
+	char word[LAST_EXIT_TEXT_MAX], amount[UNITS_TEXT_MAX];
+	const char *name;
+
+	if (!line->thread)
+		table_string(ret, "");
+	if (!last)
+		return;
+	if (report->format != STATES_FORMAT_JSON) {
+		table_printf(ret, "%s %s ago", last_exit_text(word, last),
+			     units_format(amount, UNIT_NS, (__int128)ago_ns));
+		return;
+	}
+	name = last_exit_signal(last) ? sigabbrev_np((int)last_exit_signal(last)) : NULL;
+	table_member(ret, "code")->value =
+		(struct table_value){ TABLE_COUNT, .count = last->code >> 8 & 0xff };
+	table_member(ret, "signal")->value =
+		(struct table_value){ TABLE_COUNT, .count = last_exit_signal(last) };
+	if (name)
+		table_member(ret, "signal_name")->value =
+			(struct table_value){ TABLE_TEXT, .text = text_of(name) };
+	table_member(ret, "ago_ns")->value = (struct table_value){ TABLE_NS, .count = ago_ns };
+}
+
 static void get_state_cell(const void *context, const void *row, const struct table_column *column,
 			   struct table_cell *ret)
 {
@@ -369,6 +409,9 @@ static void get_state_cell(const void *context, const void *row, const struct ta
 		return;
 	case FACT:
 		set_fact(ret, report, line, (enum row_fact)column->argument);
+		return;
+	case EXIT:
+		set_exit(ret, report, line);
 		return;
 	}
 }

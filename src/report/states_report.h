@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 
+#include "state/last_exits.h"
 #include "state/row_facts.h"
 
 /* STATES_FORMAT(id, name, its format of tables (report/table.h), which NONE does not use) */
@@ -39,7 +40,9 @@ struct states_report {
 	size_t limit;  /* rows; 0: all */
 	enum state_grouping grouping;
 	enum states_format format;
-	unsigned facts; /* columns that were asked for besides: bits */
+	/* Columns that were asked for besides: bits of facts, and the last exit. */
+	unsigned facts;
+	const struct last_exits *exits; /* NULL: not asked for */
 	/* Facts of the first lines of the list, of so many; NULL: they are not known. */
 	const struct row_facts *rows;
 	size_t row_count;

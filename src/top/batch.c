@@ -115,6 +115,7 @@ static struct error *choose_columns(const struct top_arguments *a, struct top_ba
 	if (err)
 		return err;
 	ret->facts = column_choice_facts(&choice);
+	ret->has_exits = choice.is_on[TUI_COLUMN_EXIT];
 	return NULL;
 }
 
@@ -193,6 +194,10 @@ static struct error *print_window(struct top *top, size_t number)
 	report.facts = top->batch.facts;
 	report.rows = top->batch.rows.items;
 	report.row_count = top->batch.rows.count;
+	if (top->batch.has_exits) {
+		last_exits_take(&top->batch.exits, &top->window);
+		report.exits = &top->batch.exits;
+	}
 	return err ? err : states_report_print(&report, stdout);
 }
 
@@ -265,6 +270,7 @@ struct error *top_run_batch(struct top *top)
 	struct error *err = choose_columns(top->arguments, &top->batch);
 
 	report.facts = top->batch.facts;
+	report.exits = top->batch.has_exits ? &top->batch.exits : NULL;
 	if (!err && !top->arguments->inspect)
 		err = states_report_begin(&report, stdout);
 

@@ -46,6 +46,8 @@ struct users {
 /* What --columns adds to the rows of windows that are printed. */
 struct top_batch {
 	unsigned facts; /* a bit for each */
+	bool has_exits;
+	struct last_exits exits;
 	struct {
 		ARRAY(struct row_subject);
 	} subjects; /* of the lines of the list */

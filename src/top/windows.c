@@ -368,6 +368,7 @@ void top_close(struct top *top)
 	state_reading_deinit(&top->readings[1]);
 	users_deinit(&top->users);
 	row_reader_deinit(&top->rows);
+	last_exits_deinit(&top->batch.exits);
 	array_deinit(&top->batch.subjects);
 	array_deinit(&top->batch.rows);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/columns.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -83,22 +82,23 @@ DRAWN(ENDED)
 		  FIT_START);
 }
 
-/* As wait(2) has it: a signal, or a code. */
+/* As wait(2) has it: a signal or a code, and how long ago that was. */
 DRAWN(EXIT)
 {
-	const struct state_thread *thread = line->thread;
-	const int signal = (int)(thread->exit_code & 0x7f);
-	const char *name = signal ? sigabbrev_np(signal) : NULL;
-	char buffer[FIT_NUMBER_MAX] = "";
+	const uint64_t at_ns = tui->model->window.ended_ns;
+	struct last_exit own;
+	const struct last_exit *last =
+		last_exits_of(&tui->exits, line, tui->view.grouping, at_ns, &own);
+	char word[LAST_EXIT_TEXT_MAX] = "", ago[FIT_NUMBER_MAX], text[48] = "";
 
-	UNUSED(tui), UNUSED(column);
-	if (thread->has_ended && thread->has_exit_code && name)
-		snprintf(buffer, sizeof(buffer), "%s", name);
-	else if (thread->has_ended && thread->has_exit_code)
-		snprintf(buffer, sizeof(buffer), "%u",
-			 signal ? (unsigned)signal : thread->exit_code >> 8 & 0xff);
-	pen_field(pen, name ? STYLE_ERROR : STYLE_PLAIN, text_of(buffer), width, ALIGN_LEFT,
-		  FIT_START);
+	UNUSED(column);
+	if (last && last->at_ns && last->at_ns <= at_ns)
+		snprintf(text, sizeof(text), "%s %s ago", last_exit_text(word, last),
+			 fit_duration(ago, at_ns - last->at_ns));
+	else if (last)
+		snprintf(text, sizeof(text), "%s", last_exit_text(word, last));
+	pen_field(pen, last && last_exit_signal(last) ? STYLE_ERROR : STYLE_PLAIN, text_of(text),
+		  width, ALIGN_LEFT, FIT_START);
 }
 
 static void draw_unknown(struct pen *pen, unsigned width, enum align align)

@@ -52,8 +52,8 @@ struct tui;
 	TOP_COLUMN(WCHAR, "WCHAR/s", 7, 7, 0, 2, BY(CGROUP) | BY(POOL), RIGHT, KEYS,               \
 		   "bytes written, a second: also to the page cache, pipes, sockets")              \
 	TOP_COLUMN(ENDED, "ENDED/s", 7, 7, 0, 2, 0, RIGHT, KEYS, "threads that ended, a second")   \
-	TOP_COLUMN(EXIT, "EXIT", 7, 7, 0, 2, 0, LEFT, KEYS,                                        \
-		   "exit code or signal of what ended in the window")                              \
+	TOP_COLUMN(EXIT, "EXIT", 15, 15, 0, 2, 0, LEFT, KEYS,                                      \
+		   "how a process of this name in its cgroup ended last")                          \
 	TOP_COLUMN(HISTORY, "HISTORY", 8, 30, 2, 7, 0, LEFT, KEYS, "ACTIVE in the last windows")   \
 	TOP_COLUMN(COMMAND, "COMMAND", 16, 100, 6, 2, BY(CGROUP), LEFT, KEYS,                      \
 		   "the command line of its process")

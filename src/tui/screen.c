@@ -36,6 +36,7 @@ static struct error *take_window(struct tui *tui)
 	if (err)
 		return err;
 	table_settle(tui);
+	last_exits_take(&tui->exits, &model->window);
 	history_begin(&tui->history);
 	for (size_t i = 0; i < model->list.lines.count; i++)
 		history_put(&tui->history, model->list.lines.items[i].id,
@@ -153,6 +154,7 @@ static void tui_deinit(struct tui *tui)
 	window_reader_close(tui->reader);
 	history_deinit(&tui->history);
 	array_deinit(&tui->facts);
+	last_exits_deinit(&tui->exits);
 	page_deinit(&tui->page);
 }
 

@@ -15,6 +15,7 @@
 #ifndef TUI_TUI_H
 #define TUI_TUI_H
 
+#include "state/last_exits.h"
 #include "tui/columns.h"
 #include "tui/line_edit.h"
 #include "tui/page.h"
@@ -58,6 +59,7 @@ struct tui {
 	uint64_t view_number;       /* one more with each change */
 	struct state_filter filter; /* of the user, once there was one */
 	struct history history;
+	struct last_exits exits;
 
 	/* The table. */
 	struct column_choice columns;

@@ -222,7 +222,9 @@ static struct error *make_window(struct feed *feed)
 			done = done && add(feed, &made[i], thread);
 	}
 	ended.tid = ended.tgid = 5000 + (uint32_t)feed->at;
-	ended.has_ended = true;
+	ended.has_ended = ended.has_exit_code = true;
+	ended.exit_code = feed->at % 2 ? 9 : 3 << 8;
+	ended.seen_ns = (uint64_t)(feed->at + 1000) * feed->interval_ns - feed->interval_ns / 4;
 	done = done && add(feed, &short_lived, ended);
 	for (size_t i = 0; done && i < feed->sleepers; i++) {
 		struct state_thread thread = thread_of(feed, &sleeper, 100000 + i);
