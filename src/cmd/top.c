@@ -104,7 +104,7 @@ static const struct option_row top_options[] = {
 	{ "columns", 0, "COLUMN[,COLUMN...]", parse_columns, AT(columns),
 	  "Columns of the screen, from left to right: tid, pid, threads, name, user, cgroup, "
 	  "active, cpu, states, now, switches, memory, priority, nice, read, write, rchar, wchar, "
-	  "ended, exit, history, command, or the names of states. With --batch: memory to "
+	  "ended, exit, history, command, the names of states, or default. With --batch: memory to "
 	  "wchar, exit and command are added to the rows.",
 	  NULL, false },
 	{ "engine", 'e', "ENGINE", parse_engine, AT(engine),
@@ -233,7 +233,8 @@ static int run_mode(const struct command *command, struct top_arguments *argumen
 	} else {
 		if (arguments->format == FORMAT_DEFAULT)
 			arguments->format = STATES_FORMAT_TABLE;
-		if (!arguments->interval_ns)
+		arguments->has_interval = arguments->interval_ns;
+		if (!arguments->has_interval)
 			arguments->interval_ns = INTERVAL_DEFAULT;
 		err = top_open(&top);
 		if (!err && arguments->batch)

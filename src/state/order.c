@@ -73,6 +73,17 @@ struct error *state_sort_parse(struct text text, struct state_sort *ret)
 	return unknown_key(text);
 }
 
+const char *state_sort_word(struct state_sort sort)
+{
+	size_t i = 0;
+
+	if (sort.key == STATE_SORT_STATE)
+		return state_rows[sort.state].name;
+	while (words[i].key != sort.key)
+		i++;
+	return words[i].word;
+}
+
 /* --- keys --- */
 
 /* The sort key of a line; the lowest comes first. */

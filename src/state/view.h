@@ -64,6 +64,9 @@ struct state_sort {
  * "-" before it reverses. The error names the nearest of them. */
 struct error *state_sort_parse(struct text text, struct state_sort *ret) MUST_CHECK;
 
+/* The word of it, without the "-". */
+const char *state_sort_word(struct state_sort sort);
+
 #define STATE_TERMS_MAX 16
 
 enum state_term_kind {

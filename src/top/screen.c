@@ -16,6 +16,7 @@
 #include "os/pairs.h"
 #include "os/psi.h"
 #include "security/privileges.h"
+#include "top/settings_file.h"
 #include "top/top.h"
 #include "tui/screen.h"
 
@@ -244,14 +245,59 @@ static struct error *profile_and_return(struct top *top, const struct screen_res
 	return err;
 }
 
+/* --- what is kept from run to run --- */
+
+/* Options come before the file. */
+static void read_settings(const struct top_arguments *a, struct screen_settings *ret,
+			  char note[SETTINGS_NOTE_MAX])
+{
+	settings_file_read(ret, note);
+	ret->has_columns = ret->has_columns && !a->columns;
+	ret->has_sort = ret->has_sort && !a->sort;
+	if (a->has_interval)
+		ret->interval_ns = 0;
+}
+
+/* What was not changed stays in the file as it is. The usual columns need no line. */
+static void write_settings(const struct top_arguments *a, const struct screen_result *result)
+{
+	const bool resets = a->columns && strcmp(a->columns, "default") == 0;
+	struct screen_settings settings;
+	char note[SETTINGS_NOTE_MAX];
+	struct error *err;
+
+	if (!result->has_new_columns && !result->has_new_sort && !result->has_new_interval &&
+	    !resets)
+		return;
+	settings_file_read(&settings, note);
+	if (result->has_new_columns || resets) {
+		settings.columns = result->columns;
+		settings.has_columns = !column_choice_is_usual(&result->columns);
+	}
+	if (result->has_new_sort) {
+		settings.sort = result->view.sort;
+		settings.has_sort = settings.sort.key != STATE_SORT_ACTIVE || settings.sort.reverse;
+	}
+	if (result->has_new_interval)
+		settings.interval_ns = result->interval_ns;
+	err = settings_file_write(&settings);
+	if (err)
+		fprintf(stderr, "ctprof: settings are not kept: %s\n", err->message);
+	error_destroy(err);
+}
+
 struct error *top_run_screen(struct top *top, int *ret)
 {
 	const struct top_arguments *a = top->arguments;
+	struct screen_settings settings;
+	char note[SETTINGS_NOTE_MAX];
 	struct screen_options options = {
 		.view = top->view,
 		.columns = a->columns,
 		.filter = a->filter,
 		.interval_ns = a->interval_ns,
+		.settings = &settings,
+		.note = note,
 		.no_colour = !terminal_allows_colour(),
 	};
 	const struct screen_feed feed = {
@@ -267,6 +313,7 @@ struct error *top_run_screen(struct top *top, int *ret)
 	struct error *err = top_read_first(top);
 	bool returns = true;
 
+	read_settings(a, &settings, note);
 	while (!err && returns) {
 		err = screen_run(&options, &feed, &result);
 		options.again = &result;
@@ -276,6 +323,7 @@ struct error *top_run_screen(struct top *top, int *ret)
 	}
 	if (err)
 		return err;
+	write_settings(a, &result);
 	/* End by the same signal, since shells check that. */
 	if (result.signal)
 		*ret = 128 + result.signal;

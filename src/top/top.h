@@ -19,8 +19,9 @@ enum { ENGINE_AUTO = ENGINE_COUNT };
 struct top_arguments {
 	struct target target;
 	struct thread_numbers tids;
-	unsigned engine;      /* enum engine_kind, or ENGINE_AUTO */
-	uint64_t interval_ns; /* 0: not given */
+	unsigned engine; /* enum engine_kind, or ENGINE_AUTO */
+	uint64_t interval_ns;
+	bool has_interval; /* it was given */
 	bool batch;
 	size_t count, limit;
 	unsigned format;

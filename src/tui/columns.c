@@ -394,6 +394,16 @@ static struct error *unknown_column(struct text word)
 	return error_create("unknown column '%s'; expected: %sor a state", name, all);
 }
 
+/* TUI_COLUMN_COUNT: there is none. */
+static enum tui_column find_column(struct text word)
+{
+	enum tui_column c = 0;
+
+	while (c < TUI_COLUMN_COUNT && !is_called(&column_rows[c], word))
+		c++;
+	return c;
+}
+
 struct error *column_choice_parse(struct text text, struct column_choice *ret)
 {
 	struct column_choice choice = { .numbers = false };
@@ -401,14 +411,15 @@ struct error *column_choice_parse(struct text text, struct column_choice *ret)
 	size_t count = 0;
 	struct text word;
 
+	if (is_word(text_trim(text), "default")) {
+		column_choice_init(ret);
+		return NULL;
+	}
 	while (text_cut(&text, ',', &word)) {
-		enum tui_column c = 0;
+		const enum tui_column c = find_column(text_trim(word));
 
-		word = text_trim(word);
-		while (c < TUI_COLUMN_COUNT && !is_called(&column_rows[c], word))
-			c++;
 		if (c == TUI_COLUMN_COUNT)
-			return unknown_column(word);
+			return unknown_column(text_trim(word));
 		if (choice.is_on[c])
 			return error_create("column '%s' appears twice", column_rows[c].word);
 		choice.is_on[c] = true;
@@ -419,6 +430,46 @@ struct error *column_choice_parse(struct text text, struct column_choice *ret)
 	order_columns(&choice, chosen, count);
 	*ret = choice;
 	return NULL;
+}
+
+bool column_choice_parse_known(struct text text, struct column_choice *ret,
+			       struct text *ret_unknown, size_t *count)
+{
+	struct column_choice choice = { .numbers = false };
+	enum tui_column chosen[TUI_COLUMN_COUNT];
+	size_t known = 0;
+	struct text word;
+
+	*ret_unknown = (struct text){ NULL, 0 };
+	while (text_cut(&text, ',', &word)) {
+		const enum tui_column c = find_column(text_trim(word));
+
+		if (c < TUI_COLUMN_COUNT && !choice.is_on[c]) {
+			choice.is_on[c] = true;
+			chosen[known++] = c;
+		} else if (!(*count)++ || !ret_unknown->bytes) {
+			*ret_unknown = text_trim(word);
+		}
+	}
+	if (!known)
+		return false;
+	order_columns(&choice, chosen, known);
+	*ret = choice;
+	return true;
+}
+
+bool column_choice_is(const struct column_choice *a, const struct column_choice *b)
+{
+	return memcmp(a->is_on, b->is_on, sizeof(a->is_on)) == 0 &&
+	       memcmp(a->order, b->order, sizeof(a->order)) == 0;
+}
+
+bool column_choice_is_usual(const struct column_choice *choice)
+{
+	struct column_choice usual;
+
+	column_choice_init(&usual);
+	return column_choice_is(choice, &usual);
 }
 
 /* --- facts of rows --- */

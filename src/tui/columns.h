@@ -94,9 +94,18 @@ struct column_choice {
 
 void column_choice_init(struct column_choice *choice);
 
-/* These columns in this order, and no others: "tid,name,active,lock,now". The error names the
- * nearest column. */
+/* These columns in this order, and no others: "tid,name,active,lock,now"; or "default". The error
+ * names the nearest column. */
 struct error *column_choice_parse(struct text text, struct column_choice *ret) MUST_CHECK;
+
+/* The same without words that are no columns, or are given again: *ret_unknown is the first of
+ * them, where there is one, and *count is as many more. False: no column is left. */
+bool column_choice_parse_known(struct text text, struct column_choice *ret,
+			       struct text *ret_unknown, size_t *count);
+
+bool column_choice_is_usual(const struct column_choice *choice);
+/* The same columns in the same order. */
+bool column_choice_is(const struct column_choice *a, const struct column_choice *b);
 
 /* The facts of rows (state/row_facts.h) that a column shows: a bit, or 0. */
 unsigned column_facts(enum tui_column column);

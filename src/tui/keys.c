@@ -239,6 +239,13 @@ ACTION(toggle_column)
 	return NULL;
 }
 
+ACTION(reset_columns)
+{
+	(void)argument;
+	column_choice_init(&tui->columns);
+	return NULL;
+}
+
 ACTION(freeze)
 {
 	(void)argument;
@@ -434,6 +441,8 @@ const struct key_row key_rows[] = {
 	KEY(MODE_TABLE, KEYS_LOOK, "C", "columns", "choose columns", open_columns, 0, 'C'),
 	KEY(MODE_COLUMNS, KEYS_LOOK, NULL, "on or off", NULL, toggle_column, 0, ' ', '\r', '\n',
 	    KEY_ENTER),
+	KEY(MODE_COLUMNS, KEYS_LOOK, "d", "default", "in the list of columns: the default ones",
+	    reset_columns, 0, 'd'),
 	KEY(MODE_TABLE, KEYS_LOOK, "p Space", "freeze",
 	    "pause, or continue; the next window has the time in between", freeze, 0, 'p', ' '),
 

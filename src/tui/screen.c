@@ -158,14 +158,26 @@ static void tui_deinit(struct tui *tui)
 	page_deinit(&tui->page);
 }
 
-static void keep_screen(const struct tui *tui, struct screen_result *ret)
+/* Compared with what it began with; what was changed before it was continued stays changed. */
+static void keep_screen(const struct tui *tui, const struct screen_settings *begun,
+			struct screen_result *ret)
 {
+	const struct screen_result *again = tui->options->again;
+	const struct screen_result before = again ? *again : (struct screen_result){ 0 };
+
 	*ret = tui->result;
+	ret->has_new_columns = before.has_new_columns;
+	ret->has_new_sort = before.has_new_sort;
+	ret->has_new_interval = before.has_new_interval;
 	ret->view = tui->view;
 	ret->view.filter = NULL;
 	snprintf(ret->filter, sizeof(ret->filter), "%s", tui->edit.bytes);
 	ret->columns = tui->columns;
 	ret->interval_ns = tui->interval_ns;
+	ret->has_new_columns |= !column_choice_is(&tui->columns, &begun->columns);
+	ret->has_new_sort |= !sort_is(tui->view.sort, begun->sort) ||
+			     tui->view.sort.reverse != begun->sort.reverse;
+	ret->has_new_interval |= tui->interval_ns != begun->interval_ns;
 }
 
 static void continue_screen(struct tui *tui, const struct screen_result *again)
@@ -174,6 +186,34 @@ static void continue_screen(struct tui *tui, const struct screen_result *again)
 	tui->columns = again->columns;
 	tui->interval_ns = again->interval_ns;
 	line_edit_set(&tui->edit, text_of(again->filter));
+}
+
+static void use_settings(struct tui *tui, const struct screen_settings *settings)
+{
+	if (settings->has_columns)
+		tui->columns = settings->columns;
+	if (settings->has_sort)
+		tui->view.sort = settings->sort;
+	if (settings->interval_ns)
+		tui->interval_ns = settings->interval_ns;
+}
+
+/* The view to begin with. */
+static struct error *choose_view(struct tui *tui)
+{
+	const struct screen_options *options = tui->options;
+
+	column_choice_init(&tui->columns);
+	if (options->again) {
+		continue_screen(tui, options->again);
+		return NULL;
+	}
+	if (options->settings)
+		use_settings(tui, options->settings);
+	if (options->note && *options->note)
+		tui_say(tui, true, "%s", options->note);
+	return options->columns ? column_choice_parse(text_of(options->columns), &tui->columns)
+				: NULL;
 }
 
 struct error *screen_run(const struct screen_options *options, const struct screen_feed *feed,
@@ -191,16 +231,16 @@ struct error *screen_run(const struct screen_options *options, const struct scre
 		.view = options->view,
 		.interval_ns = options->interval_ns,
 	};
+	struct screen_settings begun;
 	struct error *err;
 
 	err = terminal_open(&tui.terminal, &terminal);
 	if (err)
 		return err;
-	column_choice_init(&tui.columns);
-	if (options->again)
-		continue_screen(&tui, options->again);
-	else if (options->columns)
-		err = column_choice_parse(text_of(options->columns), &tui.columns);
+	err = choose_view(&tui);
+	begun = (struct screen_settings){ .columns = tui.columns,
+					  .sort = tui.view.sort,
+					  .interval_ns = tui.interval_ns };
 	if (!options->again && options->filter)
 		line_edit_set(&tui.edit, text_of(options->filter));
 	if (!err && tui.edit.length) {
@@ -219,7 +259,7 @@ struct error *screen_run(const struct screen_options *options, const struct scre
 	/* At once: what is under way beside may take a while to end. */
 	terminal_close(&tui.terminal);
 	if (!err)
-		keep_screen(&tui, ret);
+		keep_screen(&tui, &begun, ret);
 	tui_deinit(&tui);
 	return err;
 }

@@ -16,6 +16,7 @@
 
 #include "state/view.h"
 #include "tui/columns.h"
+#include "tui/settings.h"
 
 /* The head of the screen; numbers that are not known are negative. */
 struct screen_host {
@@ -73,6 +74,9 @@ struct screen_options {
 	const char *columns;  /* as --columns has them; NULL: the usual ones */
 	const char *filter;   /* to start with, as it is typed; NULL: none */
 	uint64_t interval_ns; /* between windows */
+	/* What was chosen in an earlier run, in place of the above; NULL: nothing. */
+	const struct screen_settings *settings;
+	const char *note; /* to say at the begin; NULL or "": nothing */
 	bool no_colour, no_utf8;
 	bool no_mouse;
 	/* How a screen before was left: this one continues with its rows and columns. */
@@ -93,6 +97,8 @@ struct screen_result {
 	char filter[256];
 	struct column_choice columns;
 	uint64_t interval_ns;
+	/* What of it the user changed by keys. */
+	bool has_new_columns, has_new_sort, has_new_interval;
 };
 
 /* Until the user quits, or a signal ends it. The terminal is that of standard output and input. */

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tui/settings.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+#include "base/file.h"
+#include "base/units.h"
+
+/* Words that were passed over. */
+struct unknown {
+	size_t count;
+	struct text first;
+};
+
+static void note_unknown(struct unknown *unknown, struct text word)
+{
+	if (!unknown->count++)
+		unknown->first = word;
+}
+
+static void parse_columns(struct text value, struct screen_settings *ret, struct unknown *unknown)
+{
+	struct text word;
+
+	ret->has_columns = column_choice_parse_known(value, &ret->columns, &word, &unknown->count);
+	if (word.bytes && !unknown->first.bytes)
+		unknown->first = word;
+}
+
+static void parse_sort(struct text value, struct screen_settings *ret, struct unknown *unknown)
+{
+	struct error *err = state_sort_parse(value, &ret->sort);
+
+	ret->has_sort = !err;
+	if (err)
+		note_unknown(unknown, value);
+	error_destroy(err);
+}
+
+static void parse_interval(struct text value, struct screen_settings *ret, struct unknown *unknown)
+{
+	uint64_t ns;
+
+	if (units_parse_duration(value, &ns) && ns >= SETTINGS_INTERVAL_MIN_NS)
+		ret->interval_ns = ns;
+	else
+		note_unknown(unknown, value);
+}
+
+static const struct setting_row {
+	const char *word;
+	void (*parse)(struct text value, struct screen_settings *ret, struct unknown *unknown);
+} setting_rows[] = {
+	{ "columns", parse_columns },
+	{ "sort", parse_sort },
+	{ "interval", parse_interval },
+};
+
+static void parse_line(struct text line, struct screen_settings *ret, struct unknown *unknown)
+{
+	struct text word;
+
+	if (!text_word(&line, &word) || word.bytes[0] == '#')
+		return;
+	for (size_t i = 0; i < array_length(setting_rows); i++)
+		if (text_equal(word, text_of(setting_rows[i].word))) {
+			setting_rows[i].parse(text_trim(line), ret, unknown);
+			return;
+		}
+	note_unknown(unknown, word);
+}
+
+void screen_settings_parse(struct text text, struct screen_settings *ret,
+			   char note[SETTINGS_NOTE_MAX])
+{
+	struct unknown unknown = { 0 };
+	struct text line;
+
+	*ret = (struct screen_settings){ .has_columns = false };
+	*note = '\0';
+	if (text.length > SETTINGS_BYTES_MAX)
+		text.length = SETTINGS_BYTES_MAX;
+	for (size_t i = 0; i < SETTINGS_LINES_MAX && text_cut(&text, '\n', &line); i++)
+		parse_line(line, ret, &unknown);
+	if (!unknown.count)
+		return;
+	snprintf(note, SETTINGS_NOTE_MAX, "Settings ignored: '%.*s'%s",
+		 (int)(unknown.first.length < 40 ? unknown.first.length : 40), unknown.first.bytes,
+		 unknown.count > 1 ? " and others" : "");
+	text_make_safe(note);
+}
+
+/* --- writing --- */
+
+static void print_columns(FILE *out, const struct column_choice *columns)
+{
+	const char *separator = "columns ";
+
+	for (size_t i = 0; i < TUI_COLUMN_COUNT; i++) {
+		if (!columns->is_on[columns->order[i]])
+			continue;
+		fputs(separator, out);
+		for (const char *at = column_rows[columns->order[i]].word; *at; at++)
+			fputc(tolower((unsigned char)*at), out);
+		separator = ",";
+	}
+	fputs(*separator == ',' ? "\n" : "", out);
+}
+
+char *screen_settings_print(const struct screen_settings *settings)
+{
+	char *bytes = NULL, interval[UNITS_TEXT_MAX];
+	size_t size = 0;
+	FILE *out = open_memstream(&bytes, &size);
+
+	if (!out)
+		return NULL;
+	fputs("# Of ctprof top, which writes this file when columns, the order or the interval "
+	      "are\n"
+	      "# changed by keys. Without it, all is as usual.\n",
+	      out);
+	if (settings->has_columns)
+		print_columns(out, &settings->columns);
+	if (settings->has_sort)
+		fprintf(out, "sort %s%s\n", settings->sort.reverse ? "-" : "",
+			state_sort_word(settings->sort));
+	if (settings->interval_ns)
+		fprintf(out, "interval %s\n",
+			units_format(interval, UNIT_NS, (__int128)settings->interval_ns));
+	return file_close_memory(out, &bytes) ? bytes : NULL;
+}
