@@ -25,6 +25,16 @@ int tui_body_lines(void)
 	return lines - tui_head_lines() - 1;
 }
 
+/* Below that, neither part would have room. */
+#define SPLIT_LEAST 10
+
+int tui_table_lines(const struct tui *tui)
+{
+	const int lines = tui_body_lines();
+
+	return tui->is_split && lines >= SPLIT_LEAST ? lines / 2 : lines;
+}
+
 void tui_say(struct tui *tui, bool is_error, const char *format, ...)
 {
 	va_list values;
@@ -125,6 +135,30 @@ static void draw_inspected(const struct tui *tui, struct pen *pen)
 			  tui_is_replay(tui) ? "not in this window" : "ended");
 }
 
+/* The inspector below the table. */
+static void draw_lower(struct tui *tui, int columns)
+{
+	const int y = tui_head_lines() + tui_table_lines(tui);
+	const int height = tui_body_lines() - tui_table_lines(tui) - 1;
+	struct pen pen = pen_at(&tui->terminal, y, 0, columns);
+
+	if (height < 1)
+		return;
+	pen_print(&pen, STYLE_HEAD, " Inspector");
+	if (tui->has_lower)
+		draw_inspected(tui, &pen);
+	if (tui->lower.lines.count > (size_t)height)
+		pen_print(&pen, STYLE_HEAD, "  [ ] scroll");
+	pen_skip(&pen, STYLE_HEAD, columns);
+	pen = pen_at(&tui->terminal, y + 1, 1, columns);
+	if (!tui->has_lower)
+		pen_print(&pen, STYLE_DIM, "No row is selected.");
+	else if (!tui->lower.bytes)
+		pen_print(&pen, STYLE_DIM, "Reading...");
+	page_scroll(&tui->lower, 0, height);
+	page_draw(&tui->lower, &tui->terminal, y + 1, height, columns);
+}
+
 static void draw_page(struct tui *tui, int columns)
 {
 	struct pen pen = pen_at(&tui->terminal, tui_head_lines(), 0, columns);
@@ -158,8 +192,11 @@ void tui_draw(struct tui *tui)
 	else if (tui->mode & (MODE_COLUMNS | MODE_SORT))
 		chooser_draw(tui, columns);
 	else {
+		inspector_follow(tui);
 		table_draw(tui, columns);
 		table_ask(tui, columns);
+		if (tui->is_split)
+			draw_lower(tui, columns);
 	}
 	pen = pen_at(&tui->terminal, lines - 1, 0, columns);
 	if (is_prompt)

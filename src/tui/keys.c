@@ -22,9 +22,10 @@ const char *const key_section_heads[KEY_SECTIONS] = {
 
 /* --- moving --- */
 
-static long lines_of(int argument)
+static long lines_of(const struct tui *tui, int argument)
 {
-	int page = tui_body_lines() - 1, sign = argument < 0 ? -1 : 1;
+	int page = (tui->mode == MODE_TABLE ? tui_table_lines(tui) : tui_body_lines()) - 1,
+	    sign = argument < 0 ? -1 : 1;
 
 	if (argument == PAGE || argument == -PAGE)
 		return sign * (page > 1 ? page : 1);
@@ -33,7 +34,7 @@ static long lines_of(int argument)
 
 ACTION(move_by)
 {
-	long by = lines_of(argument);
+	long by = lines_of(tui, argument);
 
 	if (tui->mode == MODE_TABLE)
 		table_move(tui, by);
@@ -277,6 +278,36 @@ ACTION(inspect)
 	return NULL;
 }
 
+ACTION(toggle_split)
+{
+	(void)argument;
+	if (!tui->feed->inspect) {
+		tui_say(tui, false, "No further details.");
+		return NULL;
+	}
+	tui->is_split = !tui->is_split;
+	if (!tui->is_split) {
+		inspector_close(tui);
+	} else if (tui_table_lines(tui) == tui_body_lines()) {
+		tui->is_split = false;
+		tui_say(tui, false, "The terminal is too low for two parts.");
+	} else {
+		/* The selected row into the upper part; if there is none, the first. */
+		table_move(tui, !tui->has_selected);
+	}
+	return NULL;
+}
+
+ACTION(scroll_lower)
+{
+	const int height = tui_body_lines() - tui_table_lines(tui) - 1;
+
+	if (!tui->is_split)
+		tui_say(tui, false, "Only the split view (s) has a lower part.");
+	page_scroll(&tui->lower, argument * (height > 1 ? height - 1 : 1), height);
+	return NULL;
+}
+
 ACTION(profile)
 {
 	const struct state_line *line = table_selected(tui);
@@ -366,6 +397,10 @@ ACTION(click)
 
 		if (tui->mode != MODE_TABLE)
 			return move_by(tui, by);
+		if (event.y >= tui_head_lines() + tui_table_lines(tui)) {
+			page_scroll(&tui->lower, by, tui_body_lines() - tui_table_lines(tui) - 1);
+			return NULL;
+		}
 		table_scroll(tui, by);
 	} else if (event.bstate & BUTTON1_PRESSED && tui->mode == MODE_TABLE) {
 		err = table_click(tui, event.y, event.x, &again);
@@ -468,6 +503,11 @@ const struct key_row key_rows[] = {
 	KEY(MODE_TABLE, KEYS_LEAVE, "Enter", "inspect",
 	    "inspect the selected thread; a second click does so too", inspect, 0, '\r', '\n',
 	    KEY_ENTER),
+	KEY(MODE_TABLE, KEYS_LEAVE, "s", NULL,
+	    "split: the inspector below the table, of the selected row", toggle_split, 0, 's'),
+	KEY(MODE_TABLE, KEYS_LEAVE, "[ ]", NULL, "scroll the inspector below the table",
+	    scroll_lower, -1, '['),
+	ALSO(MODE_TABLE, scroll_lower, 1, ']'),
 	LIVE(MODE_TABLE | MODE_INSPECTOR, KEYS_LEAVE, "P", "profile",
 	     "profile the selected thread for ten seconds, then return here", profile, 0, 'P'),
 	KEY(MODE_TABLE, KEYS_LEAVE, "h ?", "help", "this page", open_help, 0, 'h', '?', KEY_F(1)),

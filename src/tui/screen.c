@@ -156,6 +156,7 @@ static void tui_deinit(struct tui *tui)
 	array_deinit(&tui->facts);
 	last_exits_deinit(&tui->exits);
 	page_deinit(&tui->page);
+	page_deinit(&tui->lower);
 }
 
 /* Compared with what it began with; what was changed before it was continued stays changed. */
@@ -174,6 +175,7 @@ static void keep_screen(const struct tui *tui, const struct screen_settings *beg
 	snprintf(ret->filter, sizeof(ret->filter), "%s", tui->edit.bytes);
 	ret->columns = tui->columns;
 	ret->interval_ns = tui->interval_ns;
+	ret->is_split = tui->is_split;
 	ret->has_new_columns |= !column_choice_is(&tui->columns, &begun->columns);
 	ret->has_new_sort |= !sort_is(tui->view.sort, begun->sort) ||
 			     tui->view.sort.reverse != begun->sort.reverse;
@@ -185,6 +187,7 @@ static void continue_screen(struct tui *tui, const struct screen_result *again)
 	tui->view = again->view;
 	tui->columns = again->columns;
 	tui->interval_ns = again->interval_ns;
+	tui->is_split = again->is_split;
 	line_edit_set(&tui->edit, text_of(again->filter));
 }
 

@@ -97,6 +97,7 @@ struct screen_result {
 	char filter[256];
 	struct column_choice columns;
 	uint64_t interval_ns;
+	bool is_split;
 	/* What of it the user changed by keys. */
 	bool has_new_columns, has_new_sort, has_new_interval;
 };

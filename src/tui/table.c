@@ -5,9 +5,9 @@
 #include <string.h>
 
 /* Below its head; at least one, that moving has somewhere to go. */
-static int rows_seen(void)
+static int rows_seen(const struct tui *tui)
 {
-	int rows = tui_body_lines() - 1;
+	int rows = tui_table_lines(tui) - 1;
 
 	return rows > 1 ? rows : 1;
 }
@@ -122,7 +122,7 @@ static void draw_emptiness(const struct tui *tui, int columns)
 void table_draw(struct tui *tui, int columns)
 {
 	struct column_layout layout;
-	int rows = tui_body_lines() - 1;
+	int rows = tui_table_lines(tui) - 1;
 
 	table_layout(tui, &layout, columns);
 	draw_head(tui, &layout, columns);
@@ -155,7 +155,7 @@ void table_ask(struct tui *tui, int columns)
 	const unsigned wanted = tui->feed->facts ? facts_shown(tui, columns) : 0;
 	const struct state_list *list = &tui->model->list;
 	struct row_subject seen[SCREEN_SUBJECTS_MAX];
-	const int rows = tui_body_lines() - 1;
+	const int rows = tui_table_lines(tui) - 1;
 	size_t count = 0;
 
 	/* Comparing them compares bytes between members, too. */
@@ -187,7 +187,7 @@ void table_ask(struct tui *tui, int columns)
 
 static void limit_top(struct tui *tui)
 {
-	size_t rows = (size_t)rows_seen(), count = tui->model->list.lines.count;
+	size_t rows = (size_t)rows_seen(tui), count = tui->model->list.lines.count;
 
 	if (tui->top + rows > count)
 		tui->top = count > rows ? count - rows : 0;
@@ -195,7 +195,7 @@ static void limit_top(struct tui *tui)
 
 static void bring_into_sight(struct tui *tui)
 {
-	size_t rows = (size_t)rows_seen();
+	size_t rows = (size_t)rows_seen(tui);
 
 	if (tui->selected_at < tui->top)
 		tui->top = tui->selected_at;
@@ -369,7 +369,7 @@ struct error *table_click(struct tui *tui, int y, int x, bool *ret_again)
 		if (x >= layout.places[i].x &&
 		    x <= layout.places[i].x + (int)layout.places[i].width)
 			return click_head(tui, layout.places[i].column);
-	if (y <= tui_head_lines() || y > tui_head_lines() + rows_seen() ||
+	if (y <= tui_head_lines() || y > tui_head_lines() + rows_seen(tui) ||
 	    index >= tui->model->list.lines.count)
 		return NULL;
 	*ret_again = tui->has_selected && tui->selected == tui->model->list.lines.items[index].id;

@@ -88,6 +88,9 @@ struct tui {
 	struct screen_subject inspected; /* may have ended since; its names must not be used */
 	char inspected_name[64];
 	bool inspected_is_gone;
+	bool is_split;         /* the inspector is below the table, and follows its selection */
+	bool has_lower;        /* `inspected` is what it shows */
+	struct page lower;     /* its page */
 	size_t chosen;         /* in the list of columns */
 	struct line_edit edit; /* the filter, also when it is not being typed */
 	struct line_edit jump, search, interval;
@@ -131,6 +134,9 @@ static inline bool tui_hits(const struct tui_spot *spot, int y, int x)
 /* Lines of the screen that the head takes, and that are between it and the last one. */
 int tui_head_lines(void);
 int tui_body_lines(void);
+/* Those of the table with its heading: of a split view the upper part; the rest is the inspector's.
+ */
+int tui_table_lines(const struct tui *tui);
 
 /* --- the parts --- */
 
@@ -170,6 +176,8 @@ void inspector_open(struct tui *tui);
 /* Takes the page of the update. */
 struct error *inspector_take(struct tui *tui, struct window_update *update) MUST_CHECK;
 void inspector_close(struct tui *tui);
+/* In a split view: inspect the selected row, if it is another. */
+void inspector_follow(struct tui *tui);
 
 void chooser_draw(struct tui *tui, int columns);
 
