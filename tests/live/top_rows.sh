@@ -84,7 +84,8 @@ failing_recorder_says_so() {
 # on_screen TEXT OPTIONS...: the screen with these shows it.
 on_screen() {
 	command -v tmux > /dev/null || skip "needs tmux"
-	tmux -S "$scratch/rows.tmux" -f /dev/null new-session -d -x 150 -y 50 "TZ=XYZ-5 $ctprof top ${*:2} 2> $scratch/rows.told"
+	tmux -S "$scratch/rows.tmux" -f /dev/null new-session -d -x 150 -y 50 \
+		"TZ=XYZ-5 XDG_CONFIG_HOME=$scratch/rows.config CTPROF_PAGER=cat $ctprof top ${*:2} 2> $scratch/rows.told"
 	at_end 'tmux -S "$scratch/rows.tmux" kill-server'
 	on_screen_still "$1"
 }
@@ -176,6 +177,89 @@ press() {
 	tmux -S "$scratch/rows.tmux" send-keys "$@"
 }
 
+# --- what /proc says of rows ---
+
+# field FILE NAME: of /proc/PID.
+proc_field() {
+	sed -n "s/^$2:[[:space:]]*//p" "/proc/$pid/$1"
+}
+
+# A niced process that writes all the time, with a command line that says something to terminals. What it wrote in the
+# windows is at most what it wrote from before to after them, by the lengths of both readings.
+facts_are_those_of_proc() {
+	local before written read rows=$scratch/rows.facts columns=memory,priority,nice,write,rchar,wchar,command
+
+	start nice -n 5 bash -c 'echo ready; exec -a "$(printf "dd\033[2J")" dd if=/dev/zero of=/dev/null bs=1k'
+	until [ "$(< "/proc/$pid/comm")" = dd ]; do
+		sleep 0.01
+	done
+	before=$(proc_field io wchar)
+	read=$(proc_field io rchar)
+	"$ctprof" top --batch -n 3 -i 300ms --format json -b process -p "$pid" --columns "$columns" > "$rows"
+	equal "rows" "$(jq -s length "$rows")" 3
+	between "bytes written" 1 "$(jq -s 'map(.wchar_per_s * .window_ns / 1e9) | add | floor' "$rows")" \
+		$((($(proc_field io wchar) - before) * 3 / 2))
+	between "bytes read" 1 "$(jq -s 'map(.rchar_per_s * .window_ns / 1e9) | add | floor' "$rows")" \
+		$((($(proc_field io rchar) - read) * 3 / 2))
+	equal "bytes to storage" "$(jq -s 'map(.write_bytes_per_s) | add' "$rows")" 0
+	equal "nice" "$(jq -s 'map(.nice) | unique | .[]' "$rows")" "$(sed 's/.*) //' "/proc/$pid/stat" | cut -d' ' -f17)"
+	equal "priority" "$(jq -s 'map(.priority) | unique | .[]' "$rows")" \
+		"$(sed 's/.*) //' "/proc/$pid/stat" | cut -d' ' -f16)"
+	equal "the command line" "$(jq -sr 'map(.command) | unique | .[]' "$rows")" \
+		"$(tr '\0' ' ' < "/proc/$pid/cmdline" | sed 's/ $//')"
+	between "memory" $(($(awk '/^VmRSS/ { print $2 }' "/proc/$pid/status") * 512)) \
+		"$(jq -s '.[-1].memory_bytes' "$rows")" $(($(awk '/^VmRSS/ { print $2 }' "/proc/$pid/status") * 2048))
+	"$ctprof" top --batch -n 1 -i 100ms -b process -p "$pid" --columns command > "$rows"
+	has "the table" "$(< "$rows")" 'if=/dev/zero of=/dev/null'
+	has_not "the table" "$(< "$rows")" $'\033'
+	# Without a column of files, there is no member.
+	equal "members of other rows" "$("$ctprof" top --batch -n 1 -i 100ms -p "$pid" --format json |
+		jq 'has("command") or has("memory_bytes") or has("last_exit")')" false
+}
+
+# Bytes of the processes of others are not known; names and memory are.
+facts_of_strangers() {
+	local row
+
+	start_sleep
+	chmod 755 "$ctprof"
+	row=$(setpriv --reuid 65534 --regid 65534 --clear-groups "$ctprof" top --batch -n 2 -i 200ms --engine procfs \
+		-p "$pid" -b process --format json --columns memory,rchar,command | tail -n 1)
+	equal "what is known" "$(jq -c '[.rchar_per_s, .memory_bytes > 0, .command]' <<< "$row")" '[null,true,"sleep 1000"]'
+}
+
+# One of two processes of a name is killed; the other one's row says so from then on.
+exits_stay_in_sight() {
+	local mortal immortal rows=$scratch/rows.exits
+
+	cp "$(command -v sleep)" "$scratch/mortal"
+	start bash -c '"$0" 1000 & a=$!; "$0" 1000 & echo ready $a $!; exec sleep 1000' "$scratch/mortal"
+	read -r mortal immortal <<< "$ready"
+	at_end "kill $mortal $immortal"
+	"$ctprof" top --batch -n 40 -i 250ms --format json -f "mortal" -b process --columns exit > "$rows" &
+	at_end "kill $! && wait $!"
+	until grep -q "\"tgid\":$immortal" "$rows"; do sleep 0.05; done
+	kill -KILL "$mortal"
+	until [ "$(jq -s "[.[] | select(.tgid == $immortal and .last_exit.signal == 9)] | length" "$rows")" -ge 3 ]; do
+		kill -0 $! || { tail -n 3 "$rows"; return 1; }
+		sleep 0.2
+	done
+	equal "rows of it after its end" "$(jq -s "map(select(.tgid == $mortal and .threads == 0)) | length" "$rows")" 1
+}
+
+# P profiles the selected row, and comes back to the same columns and rows.
+profile_comes_back() {
+	start "$programs/states" spin
+	on_screen "$pid .*states" -i 200ms -p "$pid" -b process --columns tid,name,cpu,command
+	press Down P
+	on_screen_still 'As a picture: ctprof offcpu'
+	press Enter
+	on_screen_still 'CPU% COMMAND'
+	on_screen_still "$pid .*states"
+	press q
+	on_screen_still '^$'
+}
+
 # How it ended, what it did until then, and nothing that is still to come.
 inspector_tells_the_end() {
 	start bash -c 'echo ready; read -t 8 < <(exec sleep 9); exit 3'
@@ -250,3 +334,7 @@ run_case "top: the inspector has one line of one place" rows_need_top inspector_
 run_case "top: --batch ends with the process that it watches" rows_need_top batch_ends_with_its_target
 run_case "top: the screen names the watched process, and its end" rows_need_top target_is_on_the_screen
 run_case "top: CSV has the process of a thread, and tables mark ended ones" rows_need_top csv_and_tables_say_who
+run_case "top: columns have what /proc says" rows_need_top facts_are_those_of_proc
+run_case "top: columns of other users' processes" rows_need_top facts_of_strangers
+run_case "top: the last exit of a process stays in sight" rows_need_top exits_stay_in_sight
+run_case "top: P comes back to the table" rows_need_top profile_comes_back
