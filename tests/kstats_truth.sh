@@ -136,6 +136,18 @@ recursion_is_told_apart() {
 	between "the time of all" $((300 * 2000000)) "$(total)" $((30 * $(did most)))
 }
 
+# Requests of one thread overlap, so only their numbers tell which end is whose. Each of the eight locations of the two
+# probes has the number in another register, in memory, or as a constant.
+requests_agree() {
+	trace key=arg2 comm=kstats_calls requests start "usdt:$calls:kstats_calls:request_begin" \
+		end "usdt:$calls:kstats_calls:request_end"
+	do_calls requests 20 5000000
+	look requests
+	equal "the requests" "$(fact count)" 80
+	nothing_is_lost
+	between "their time" "$(($(did least) - 80 * 100))" "$(total)" "$(did most)"
+}
+
 # A wake-up begins on one CPU and ends on another. The thread is held up by one that says until when.
 wakeup_is_measured() {
 	(($(nproc) > 1)) || skip "one CPU"

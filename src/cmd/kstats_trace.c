@@ -12,27 +12,32 @@
 #include "os/birth.h"
 #include "report/visible.h"
 
-/* "arg2", "arg2,arg1": from 1 to 6. */
+/* "arg2", of which the number is from 1 to KSTATS_ARGUMENTS_MAX. */
+static bool take_argument(struct text word, unsigned *ret)
+{
+	const struct text name = TEXT("arg");
+	uint32_t number;
+
+	if (!text_starts(word, name) || word.length == name.length ||
+	    word.bytes[name.length] == '0' ||
+	    !text_u32((struct text){ word.bytes + name.length, word.length - name.length },
+		      &number) ||
+	    number > KSTATS_ARGUMENTS_MAX)
+		return false;
+	*ret = number;
+	return true;
+}
+
+/* "arg2", "arg2,arg1". */
 static bool take_arguments(const char *key, struct kstats_spec *spec)
 {
-	const char *name = "arg";
-	size_t length = strlen(name);
-	unsigned *places[] = { &spec->argument, &spec->end_argument };
-	size_t place = 0;
+	struct text start, end = text_of(key);
+	const bool has_end = strchr(key, ',');
 
-	for (; place < array_length(places); place++) {
-		if (strncmp(key, name, length) != 0 || key[length] < '1' || key[length] > '6')
-			return false;
-		*places[place] = (unsigned)(key[length] - '0');
-		key += length + 1;
-		if (!*key)
-			break;
-		if (*key++ != ',')
-			return false;
-	}
-	if (place == array_length(places))
+	if (!text_cut(&end, ',', &start) || !take_argument(start, &spec->argument) ||
+	    (has_end && !take_argument(end, &spec->end_argument)))
 		return false;
-	if (!spec->end_argument)
+	if (!has_end)
 		spec->end_argument = spec->argument;
 	spec->key = KSTATS_KEY_ARGUMENT;
 	return true;
@@ -46,8 +51,8 @@ static struct error *set_key(const char *key, struct kstats_spec *spec)
 		spec->key = KSTATS_KEY_CPU;
 	else if (!take_arguments(key, spec))
 		return error_create("invalid --key '%.40s': expected task, cpu, argN or argN,argM "
-				    "(1 to 6)",
-				    key);
+				    "(1 to 6; of a USDT probe, to %d)",
+				    key, KSTATS_ARGUMENTS_MAX);
 	return NULL;
 }
 

@@ -26,6 +26,7 @@ static const char *cut_string(struct text *rest)
 static bool parse_body(struct text bytes, const Elf64_Shdr *base, struct usdt_note *ret)
 {
 	struct note_body body;
+	const char *arguments;
 	uint64_t moved;
 
 	if (bytes.length < sizeof(body))
@@ -35,6 +36,8 @@ static bool parse_body(struct text bytes, const Elf64_Shdr *base, struct usdt_no
 	bytes.length -= sizeof(body);
 	ret->provider = cut_string(&bytes);
 	ret->name = cut_string(&bytes);
+	arguments = cut_string(&bytes);
+	ret->arguments = arguments ? text_of(arguments) : (struct text){ 0 };
 	moved = base && body.base ? base->sh_addr - body.base : 0;
 	ret->address = body.address + moved;
 	ret->semaphore = body.semaphore ? body.semaphore + moved : 0;

@@ -10,8 +10,9 @@
 
 struct usdt_note {
 	const char *provider, *name;
-	uint64_t address;   /* of the file, of a nop */
-	uint64_t semaphore; /* address of the semaphore; 0: there is none */
+	struct text arguments; /* where they are (usdt_argument.h); may be empty */
+	uint64_t address;      /* of the file, of a nop */
+	uint64_t semaphore;    /* address of the semaphore; 0: there is none */
 };
 
 /* Called for each note; a probe with several locations has several. Strings live as long as the

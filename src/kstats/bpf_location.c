@@ -22,6 +22,7 @@ struct word {
 	struct text rest; /* behind the first colon */
 	const char *whole;
 	bool is_end, forces_returns;
+	unsigned argument; /* the key; 0: another one is */
 };
 
 typedef struct error *take_place(const struct word *word, struct kstats_location *ret);
@@ -197,7 +198,8 @@ static struct error *take_tracepoint(const struct word *word, struct kstats_loca
 static struct error *take_program(const struct word *word, struct kstats_location *ret)
 {
 	const struct probe_host host = { .forces_returns = word->forces_returns,
-					 .measures_calls = true };
+					 .measures_calls = true,
+					 .usdt_argument = word->argument };
 	struct error *err = probe_points_create(&ret->points);
 
 	ret->kind = PLACE_PROGRAM;
@@ -271,12 +273,21 @@ static struct error *no_kind(const char *whole)
 	return error_coded(EINVAL, "unknown probe '%s': expected one of: %s", whole, forms);
 }
 
+/* The argument that is the key at a place; 0: none is. */
+static unsigned key_argument(const struct kstats_spec *spec, bool is_end)
+{
+	if (spec->key != KSTATS_KEY_ARGUMENT)
+		return 0;
+	return is_end && spec->end_argument ? spec->end_argument : spec->argument;
+}
+
 static struct error *find_location(const char *whole, bool is_end, const struct kstats_spec *spec,
 				   struct kstats_location *ret)
 {
 	struct word word = { .rest = text_of(whole),
 			     .whole = whole,
 			     .is_end = is_end,
+			     .argument = key_argument(spec, is_end),
 			     .forces_returns = spec->forces_returns };
 	struct text kind;
 
@@ -296,6 +307,11 @@ static struct error *find_location(const char *whole, bool is_end, const struct 
 		if (kinds[i].word && text_equal(kind, text_of(kinds[i].word)))
 			return kinds[i].take(&word, ret);
 	return no_kind(whole);
+}
+
+static bool is_usdt(const struct kstats_location *place)
+{
+	return place->kind == PLACE_PROGRAM && place->points->items[0].kind == PROBE_USDT;
 }
 
 /* --- both places --- */
@@ -334,8 +350,7 @@ static struct error *return_of(const struct kstats_spec *spec, const struct ksta
 {
 	struct error *err;
 
-	if (start->is_return || start->kind == PLACE_TRACEPOINT ||
-	    (start->kind == PLACE_PROGRAM && strncmp(spec->start, "usdt", 4) == 0))
+	if (start->is_return || start->kind == PLACE_TRACEPOINT || is_usdt(start))
 		return error_coded(EINVAL, "%s has no duration; give an end", spec->start);
 	err = start->kind == PLACE_PROGRAM ? return_of_program(spec, start, ret)
 					   : find_location(spec->start, true, spec, ret);
@@ -495,13 +510,17 @@ static struct error *find_argument(const struct btf *btf, const struct kstats_lo
 	const struct btf_type *prototype;
 	unsigned first;
 
+	ret->is_usdt = is_usdt(place);
+	if (ret->is_usdt) {
+		ret->argument = wanted;
+		return NULL;
+	}
 	if (wanted < 1 || wanted > 6)
-		return error_coded(EINVAL, "invalid argument number %u: expected 1 to 6", wanted);
+		return error_coded(EINVAL, "%s has no arg%u: only arg1 to arg6 can be read", text,
+				   wanted);
 	if (place->is_return && (place->kind == PLACE_PROGRAM || !place->by_trampoline) &&
 	    place->kind != PLACE_SYSCALL)
 		return error_coded(EINVAL, "%s: arguments are unavailable at a return", text);
-	if (place->kind == PLACE_PROGRAM && strncmp(text, "usdt", 4) == 0)
-		return error_coded(EINVAL, "%s: arguments of USDT probes are not supported", text);
 	/* Go has its own convention, in which an argument may take several registers. */
 	if (place->code == PROBE_CODE_GO || place->code == PROBE_CODE_GO_UNKNOWN)
 		return error_coded(EINVAL, "%s: arguments of Go functions are not supported", text);

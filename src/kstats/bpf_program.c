@@ -9,6 +9,7 @@
 
 #include "bpf/libbpf_reason.h"
 #include "bpf/programs.h"
+#include "kstats/bpf_arguments.h"
 #include "kstats/bpf_config.h"
 #include "probe/attach.h"
 
@@ -130,8 +131,10 @@ static void configure(const struct kstats_program *program, const struct probe_s
 	snprintf(ret->how, sizeof(ret->how), strcmp(start, end) ? "%s, %s" : "%s", start, end);
 }
 
-static void size_maps(struct kstats_bpf *bpf, const struct kstats_config *config)
+static void size_maps(struct kstats_program *program, const struct kstats_config *config)
 {
+	const unsigned arguments = kstats_arguments_number(&program->places);
+	struct kstats_bpf *bpf = program->bpf;
 	const unsigned histograms = kstats_config_histograms(config);
 	const __u32 sets = config->key == KSTATS_KEY_CPU ? 2 : 1u << config->set_bits;
 
@@ -145,6 +148,8 @@ static void size_maps(struct kstats_bpf *bpf, const struct kstats_config *config
 	bpf_map__set_max_entries(bpf->maps.inflight, sets);
 	if (config->has_ends)
 		bpf_map__set_max_entries(bpf->maps.last_ends, sets);
+	if (arguments)
+		bpf_map__set_max_entries(bpf->maps.usdt_arguments, arguments);
 }
 
 static void choose_programs(struct kstats_bpf *bpf, const struct probe_sides *sides)
@@ -203,7 +208,8 @@ static struct error *load_program(struct kstats_program *program, bool has_tramp
 	if (bpf_program__fd(program->bpf->progs.find_level) >= 0 &&
 	    bpf_prog_test_run_opts(bpf_program__fd(program->bpf->progs.find_level), &run))
 		return error_system(errno, "the BPF programs do not run");
-	return NULL;
+	return kstats_arguments_store(&program->places,
+				      bpf_map__fd(program->bpf->maps.usdt_arguments));
 }
 
 /* --- attaching --- */
@@ -335,7 +341,7 @@ static struct error *try(struct kstats_program *program, const struct kstats_con
 	stored = &program->bpf->rodata_config->config;
 	*stored = *config;
 	configure(program, &sides, stored);
-	size_maps(program->bpf, stored);
+	size_maps(program, stored);
 	choose_programs(program->bpf, &sides);
 	err = aim(&sides.start);
 	if (!err)
@@ -530,7 +536,7 @@ static struct error *make_empty(const struct kstats_spec *spec, struct kstats_pr
 	err = kstats_config_make(spec, &program->places, config);
 	if (err)
 		return err;
-	size_maps(program->bpf, config);
+	size_maps(program, config);
 	bpf_object__for_each_program(each, program->bpf->obj)
 		bpf_program__set_autoload(each, each == program->bpf->progs.record_one);
 	return load_program(program, false);

@@ -31,7 +31,7 @@
 #include "kstats/enums.h"
 #include "kstats/recorded_time.h"
 
-#define KSTATS_MAGIC      0x3673746174736b63ull /* "ckstats6": the form of all that is here */
+#define KSTATS_MAGIC      0x3773746174736b63ull /* "ckstats7": the form of all that is here */
 #define KSTATS_TEXT_MAX   1024
 #define KSTATS_TICK_NS    10000000 /* of /proc (USER_HZ) */
 #define KSTATS_CPUS_MAX   4096
@@ -56,6 +56,7 @@ struct kstats_site {
 	__u32 has_syscall; /* arguments are those of a system call, in registers behind the first */
 	__u32 argument;    /* from 1; 0: none is wanted */
 	__u32 is_task;     /* ... and it is a struct task_struct * */
+	__u32 is_usdt;     /* ... and its place is that of the location: struct kstats_argument */
 	__u32 forget;      /* an argument: drop the start of this object; 0: none */
 	__u32 return_bits; /* of what is returned: 32 with its sign, or 64 */
 };
@@ -85,6 +86,19 @@ struct kstats_config {
 	char name[64];
 	char start_text[KSTATS_TEXT_MAX], end_text[KSTATS_TEXT_MAX], how[64];
 };
+
+/* Where one location of a USDT probe has the argument (struct usdt_argument). The cookie of the
+ * probe is its number. */
+struct kstats_argument {
+	__s64 offset;
+	__u16 base, index; /* offsets into struct pt_regs, or KSTATS_NO_REGISTER */
+	__u8 shift;
+	__u8 bytes; /* 1, 2, 4 or 8 */
+	__u8 is_signed;
+	__u8 is_memory;
+};
+
+#define KSTATS_NO_REGISTER 0xffff
 
 /* The running state. */
 struct kstats_switch {

@@ -11,7 +11,7 @@
 	KEY(TASK, "task", "the last start in the same thread") \
 	KEY(CPU, "cpu", "the last start on the same CPU")      \
 	KEY(ARGUMENT, "argN",                                  \
-	    "the last with the same argument N, 1 to 6 (argN,argM: argument M at the end)")
+	    "the last with the same argument N, 1 to 6; of usdt, to 12 (argN,argM: M at the end)")
 
 enum kstats_key {
 #define KEY_ENUM(id, name, prose) KSTATS_KEY_##id,

@@ -312,6 +312,62 @@ static __always_inline __u64 frame_of(struct pt_regs *regs)
 	return sp;
 }
 
+/* One element per location of USDT probes, if their arguments are wanted; the loader sets the
+ * number. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct kstats_argument);
+} usdt_arguments SEC(".maps");
+
+/* User space has checked the offset. */
+static __always_inline __u64 register_at(struct pt_regs *regs, __u16 offset)
+{
+	__u64 word = 0;
+
+	if (offset != KSTATS_NO_REGISTER)
+		bpf_probe_read_kernel(&word, sizeof(word), (void *)regs + offset);
+	return word;
+}
+
+/* False: it is in memory that cannot be read, as its page is not there. */
+static __always_inline bool read_usdt_argument(struct pt_regs *regs, __u64 *ret)
+{
+	__u32 number = bpf_get_attach_cookie(regs), bits, bytes;
+	const struct kstats_argument *where = bpf_map_lookup_elem(&usdt_arguments, &number);
+	__u64 word = 0, sum;
+
+	if (!where)
+		return false;
+	sum = where->offset + register_at(regs, where->base) +
+	      (register_at(regs, where->index) << (where->shift & 3));
+	bytes = where->bytes;
+	/* The verifier must see the bound in this register, so there is no other: user space has
+	 * checked that it is not 0. */
+	KEPT(bytes);
+	if (bytes > sizeof(word))
+		return false;
+	if (!where->is_memory)
+		word = sum;
+	else if (bpf_probe_read_user(&word, bytes, (void *)sum))
+		return false;
+	bits = 64 - 8 * bytes;
+	word <<= bits & 63;
+	*ret = where->is_signed ? (__u64)((__s64)word >> (bits & 63)) : word >> (bits & 63);
+	return true;
+}
+
+/* The argument at a breakpoint. Without it, the event cannot be matched. */
+static __always_inline bool read_argument(struct pt_regs *regs,
+					  const volatile struct kstats_site *site, __u64 *ret)
+{
+	if (site->is_usdt)
+		return read_usdt_argument(regs, ret);
+	*ret = register_of(regs, site->argument, false);
+	return true;
+}
+
 static __always_inline __u64 returned_in(struct pt_regs *regs)
 {
 	struct pt_regs___arm64 *arm = (void *)regs;
@@ -365,8 +421,8 @@ int begin_kprobe(struct pt_regs *ctx)
 	} else if (config.has_frame) {
 		event.frame = frame_of(ctx);
 	}
-	if (config.start.argument)
-		event.argument = register_of(ctx, config.start.argument, false);
+	if (config.start.argument && !read_argument(ctx, &config.start, &event.argument))
+		return 0;
 	return begin_event(&event);
 }
 
@@ -388,8 +444,11 @@ int end_kprobe(struct pt_regs *ctx)
 	} else if (config.has_frame) {
 		event.frame = frame_of(ctx) - config.frame_shift;
 	}
-	if (config.end.argument)
-		event.argument = register_of(ctx, config.end.argument, false);
+	if (config.end.argument && !read_argument(ctx, &config.end, &event.argument)) {
+		if (is_task_measured(who(&event, 0)))
+			lose(KSTATS_VALUES, KSTATS_LOSS_unmatched);
+		return 0;
+	}
 	if (config.by == KSTATS_BY_RETVAL)
 		event.returned = with_sign(returned_in(ctx));
 	return end_event(&event, now);

@@ -16,10 +16,12 @@
 
 #include "kstats/table.h"
 
-#define KSTATS_GRAMMAR      "NAME [bits B] [start X] [end Y]"
-#define KSTATS_NAME_MAX     63
-#define KSTATS_BITS_DEFAULT 3
-#define KSTATS_GAP          "GAP-"
+#define KSTATS_GRAMMAR       "NAME [bits B] [start X] [end Y]"
+#define KSTATS_NAME_MAX      63
+#define KSTATS_BITS_DEFAULT  3
+#define KSTATS_GAP           "GAP-"
+
+#define KSTATS_ARGUMENTS_MAX 12 /* of USDT probes, by <sys/sdt.h>; functions have 6 */
 
 struct kstats_key_info {
 	const char *name, *prose;
@@ -31,8 +33,8 @@ struct kstats_spec {
 	char *start, *end;  /* start is never NULL; end: NULL without */
 	unsigned frac_bits; /* 0 to BUCKET_FRAC_BITS_MAX */
 	enum kstats_key key;
-	unsigned argument,
-		end_argument; /* from 1; of KSTATS_KEY_ARGUMENT: at the start, at the end */
+	unsigned argument, end_argument; /* from 1 to KSTATS_ARGUMENTS_MAX; of KSTATS_KEY_ARGUMENT:
+					    at the start, at the end */
 	enum kstats_by by;
 	/* Record only values of these; 0 and NULL: all. */
 	uint32_t tgid;

@@ -47,6 +47,13 @@ static int part_open(int fd, struct probed_part *ret)
 	return failed;
 }
 
+/* A variable that is an argument of a probe. */
+struct variable {
+	struct text name;
+	uint64_t address;
+	bool is_found, is_ambiguous; /* several are static, in different sources */
+};
+
 struct probed_file {
 	const struct probe_search *search;
 	const char *path;
@@ -60,6 +67,9 @@ struct probed_file {
 	/* While lines are looked for. */
 	struct word_map taken;
 	uint32_t next_line;
+	/* While USDT probes are looked for. */
+	struct variable variable; /* the last one that was looked for */
+	unsigned variables;
 	bool is_over, has_shown;
 	struct error *err;
 };
@@ -127,13 +137,11 @@ static bool show_place(struct probed_file *file, uint64_t address, struct probe_
 	return file->search->found(file->search->context, place);
 }
 
-static bool report_location(struct probed_file *file, uint64_t address, uint64_t semaphore,
-			    const char *function, uint64_t from_start)
+static bool report_location(struct probed_file *file, uint64_t address, const char *function,
+			    uint64_t from_start)
 {
 	struct probe_place place = { .function = function, .from_start = from_start };
 
-	if (semaphore && !elf_offset(&file->main.elf, semaphore, &place.semaphore))
-		return true;
 	return show_place(file, address, &place);
 }
 
@@ -357,7 +365,7 @@ static bool show_function(struct probed_file *file, const struct function *funct
 		*ret_err = show_returns(file, function, name, &goes_on);
 		return goes_on && (!*ret_err || probe_pattern_form(spec->name) != PATTERN_NAME);
 	}
-	if (!report_location(file, function->start + spec->offset, 0, name, spec->offset))
+	if (!report_location(file, function->start + spec->offset, name, spec->offset))
 		return false;
 	return spec->offset || !file->search->host->measures_calls ||
 	       code_at(file, function->start) != PROBE_CODE_GO ||
@@ -438,7 +446,7 @@ static bool add_line_address(void *context, uint64_t address, uint32_t line)
 	if (line != spec->line || !is_first(file, address))
 		return !file->err;
 	snprintf(name, sizeof(name), "%.*s:%u", (int)spec->source.length, spec->source.bytes, line);
-	file->is_over = !report_location(file, address, 0, name, 0);
+	file->is_over = !report_location(file, address, name, 0);
 	return !file->is_over;
 }
 
@@ -495,20 +503,90 @@ static struct error *search_lines(struct probed_file *file)
 
 /* --- USDT --- */
 
+/* Each search for a variable reads all symbols. */
+#define VARIABLES_MAX 16
+
+static bool take_variable(void *context, const char *name, const Elf64_Sym *symbol)
+{
+	struct variable *variable = context;
+
+	if (symbol->st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol->st_info) == STT_TLS ||
+	    !text_equal(text_of(name), variable->name))
+		return true;
+	variable->is_ambiguous = variable->is_found && variable->address != symbol->st_value;
+	variable->is_found = true;
+	variable->address = symbol->st_value;
+	return !variable->is_ambiguous;
+}
+
+static struct error *find_variable(struct probed_file *file, struct text name)
+{
+	struct variable *variable = &file->variable;
+	const char *why = "no symbol of the file names";
+
+	/* Most locations of a probe have the same one. */
+	if (variable->is_found && text_equal(variable->name, name))
+		return NULL;
+	*variable = (struct variable){ .name = name };
+	if (++file->variables > VARIABLES_MAX)
+		return error_coded(EINVAL, "arg%u is more than %d variables",
+				   file->search->host->usdt_argument, VARIABLES_MAX);
+	elf_each_symbol(&file->main.elf, take_variable, variable);
+	if (!variable->is_found && file->debug.elf.image)
+		elf_each_symbol(&file->debug.elf, take_variable, variable);
+	if (variable->is_found && !variable->is_ambiguous)
+		return NULL;
+	if (variable->is_ambiguous)
+		why = "several symbols of the file name";
+	return error_coded(EINVAL, "arg%u is a variable that %s: %.*s",
+			   file->search->host->usdt_argument, why,
+			   name.length < 100 ? (int)name.length : 100, name.bytes);
+}
+
+/* Replace the symbol by its distance from the probe. */
+static struct error *resolve_symbol(struct probed_file *file, uint64_t address,
+				    struct usdt_argument *argument)
+{
+	struct error *err = find_variable(file, argument->symbol);
+
+	if (err)
+		return err;
+	argument->offset = (int64_t)((uint64_t)argument->offset + file->variable.address - address);
+	argument->symbol = (struct text){ 0 };
+	return NULL;
+}
+
+static struct error *find_usdt_argument(struct probed_file *file, const struct usdt_note *note,
+					struct usdt_argument *ret)
+{
+	struct error *err = usdt_argument_parse(note->arguments, file->search->host->usdt_argument,
+						file->main.elf.machine, ret);
+
+	return err || !ret->symbol.length ? err : resolve_symbol(file, note->address, ret);
+}
+
 static bool take_note(void *context, const struct usdt_note *note)
 {
 	struct probed_file *file = context;
 	_cleanup_free_ char *name = NULL;
+	struct probe_place place = { 0 };
+	struct usdt_argument argument;
 
 	if (!probe_pattern_matches(file->search->group, note->provider) ||
 	    !probe_wants(file->search, note->name))
 		return true;
-	if (asprintf(&name, "%s:%s", note->provider, note->name) < 0) {
-		name = NULL;
+	name = text_print("%s:%s", note->provider, note->name);
+	if (!name)
 		file->err = &error_no_memory;
+	else if (file->search->host->usdt_argument)
+		file->err = find_usdt_argument(file, note, &argument);
+	if (file->err)
 		return false;
-	}
-	return report_location(file, note->address, note->semaphore, name, 0);
+	place.function = name;
+	place.argument = file->search->host->usdt_argument ? &argument : NULL;
+	if (note->semaphore && !elf_offset(&file->main.elf, note->semaphore, &place.semaphore))
+		return true;
+	return show_place(file, note->address, &place);
 }
 
 /* --- all of it --- */

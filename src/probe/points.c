@@ -154,6 +154,7 @@ static bool make_point(struct probe_points *points, const struct probe_place *pl
 		.event = PROBE_EVENT_RESTART,
 		.offset = place->offset,
 		.semaphore = place->semaphore,
+		.argument = place->argument ? *place->argument : (struct usdt_argument){ 0 },
 		.where = intern_text(points, place->where),
 		.symbol = place->symbol ? intern_text(points, place->symbol) : NULL,
 		.name = name ? intern_text(points, name) : NULL,

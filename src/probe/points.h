@@ -29,6 +29,7 @@
 #include "base/array.h"
 #include "base/names.h"
 #include "base/word_map.h"
+#include "elf/usdt_argument.h"
 #include "probe/spec.h"
 
 /* More points than this, of all probes together, are an error. */
@@ -59,6 +60,8 @@ struct probe_point {
 	 * number of the event for perf_event_open(2). */
 	uint64_t offset;
 	uint64_t semaphore; /* USDT: of its counter, in the file; 0: none */
+	/* USDT: of the argument that probe_host asks for, without a symbol. */
+	struct usdt_argument argument;
 	/* The path to exactly the file that was read, valid while the points exist. `where` may
 	 * name another file by now, in which the offset is in the middle of an instruction. */
 	const struct name *opened;
@@ -102,6 +105,9 @@ struct probe_host {
 	/* For measuring calls: include jumps back to the start of Go functions, and determine the
 	 * language of points in files. */
 	bool measures_calls;
+	/* Find where this argument of a USDT probe is, from 1; 0: of none. It is an error if a
+	 * location does not have it, or in a place that cannot be read. */
+	unsigned usdt_argument;
 };
 
 struct error *probe_points_create(struct probe_points **ret) MUST_CHECK;

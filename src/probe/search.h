@@ -15,6 +15,7 @@ struct probe_place {
 	const char *function; /* what the name of the point ends with; of the kernel NULL */
 	uint64_t from_start;  /* the same: an offset behind it */
 	uint64_t offset, semaphore;
+	const struct usdt_argument *argument; /* as in struct probe_point; NULL: none */
 	enum probe_code code;
 	bool is_restart; /* see PROBE_EVENT_RESTART */
 	bool is_further; /* a place before it has the same name */

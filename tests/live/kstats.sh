@@ -254,7 +254,10 @@ nothing_is_left() {
 	fails 1 kstats trace bad start "uprobe:$calls:empty_function" end "uprobe:$calls:no_such_function"
 	fails 1 kstats trace bad --cgroup /no/such start syscall:read
 	fails 1 kstats trace bad --cpus 3-1 start syscall:read
-	fails 2 kstats trace bad --key arg9 start syscall:read
+	fails 1 kstats trace bad --key arg9 start syscall:read
+	fails 1 kstats trace bad --key arg1 start "usdt:$calls:kstats_calls:nap_begin" end "usdt:$calls:kstats_calls:nap_end"
+	has "why not" "$output" "it has no arg1, but 0 arguments"
+	fails 2 kstats trace bad --key arg13 start syscall:read
 	equal "what options left" "$(pinned)" ""
 	kstats trace good start syscall:getppid
 	[ -n "$(pinned)" ]

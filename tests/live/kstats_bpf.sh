@@ -201,6 +201,7 @@ bpf_case "a function that changes its CPU" function_agrees "uprobe:$calls:moving
 bpf_case "the overhead of uprobes" overhead_is_that_of_nothing "uprobe:$calls:empty_function" empty 1000
 bpf_case "a function that calls itself" recursion_is_told_apart "uprobe:$calls:recursive_function"
 bpf_case "a pair of static probes" usdt_pair_agrees
+bpf_case "an argument of static probes" requests_agree
 bpf_case "a pair of two kinds" pair_of_different_kinds_agrees
 bpf_case "a pair on each CPU" cpus_are_told_apart
 bpf_case "a wake-up on another CPU" alone wakeup_is_measured

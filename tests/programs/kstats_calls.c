@@ -8,6 +8,8 @@
  *	kstats_calls nap N NS            N calls of napping_function(), which sleeps for so long
  *	kstats_calls recurse N DEPTH NS  N calls of recursive_function(), that deep, which sleeps
  *	                                 below
+ *	kstats_calls requests N NS       N times four requests at once, each with a number, which
+ *	                                 take so long, and end in the order in which they began
  *	kstats_calls move N              N calls of moving_function(), which changes its CPU
  *	kstats_calls wake N NS           N wake-ups from CPU 0 of a thread on CPU 1, which is held
  *	                                 up for so long by another one (as root)
@@ -33,12 +35,18 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A tracepoint without arguments, as <sys/sdt.h> of SystemTap writes it. */
-#define TRACEPOINT(name)                                                                           \
-	__asm__ volatile("990: nop\n.pushsection .note.stapsdt,\"\",\"note\"\n.balign 4\n"         \
-			 ".4byte 992f-991f,994f-993f,3\n991: .asciz \"stapsdt\"\n992: .balign 4\n" \
-			 "993: .8byte 990b,0,0\n.asciz \"kstats_calls\"\n.asciz \"" #name "\"\n"   \
-			 ".asciz \"\"\n994: .balign 4\n.popsection\n")
+/* A tracepoint, as <sys/sdt.h> of SystemTap writes it. */
+#define NOTE(name, arguments)                                                                     \
+	"990: nop\n.pushsection .note.stapsdt,\"\",\"note\"\n.balign 4\n"                         \
+	".4byte 992f-991f,994f-993f,3\n991: .asciz \"stapsdt\"\n992: .balign 4\n"                 \
+	"993: .8byte 990b,0,0\n.asciz \"kstats_calls\"\n.asciz \"" name "\"\n.asciz \"" arguments \
+	"\"\n994: .balign 4\n.popsection\n"
+
+#define TRACEPOINT(name) __asm__ volatile(NOTE(#name, ""))
+
+/* With two arguments, the second of which is where the constraint says: it has so many bytes. */
+#define REQUEST(name, bytes, constraint, value) \
+	__asm__ volatile(NOTE(#name, "-4@%1 " bytes "@%0")::constraint(value), "r"(0))
 
 #define OWN __attribute__((noinline, used))
 
@@ -95,6 +103,52 @@ static OWN int recursive_function(int depth, uint64_t ns)
 		sleep_ns(ns);
 	__asm__ volatile("");
 	return below + 1;
+}
+
+/* --- requests --- */
+
+#define REQUESTS 4
+
+struct request {
+	uint64_t before, since, until;
+};
+
+static volatile int32_t in_variable;
+static volatile int64_t in_table[2];
+
+/* The number of each is in different places at its two probes, and in as many bits as it needs. */
+static OWN void serve_requests(long round, uint64_t ns)
+{
+	const int64_t in_register = ((int64_t)1 << 40) + round;
+	volatile uint16_t on_stack = (uint16_t)(40000 + round);
+	struct request requests[REQUESTS];
+
+	in_variable = (int32_t)(-2 - round);
+	in_table[round & 1] = in_register;
+	requests[0].before = now();
+	REQUEST(request_begin, "8", "r", in_register);
+	requests[0].since = requests[1].before = now();
+	REQUEST(request_begin, "2", "m", on_stack);
+	requests[1].since = requests[2].before = now();
+	REQUEST(request_begin, "-4", "m", in_variable);
+	requests[2].since = requests[3].before = now();
+	REQUEST(request_begin, "-1", "r", (int8_t)-100);
+	requests[3].since = now();
+	sleep_ns(ns);
+	requests[0].until = now();
+	REQUEST(request_end, "-8", "m", in_table[round & 1]);
+	most += now() - requests[0].before;
+	requests[1].until = now();
+	REQUEST(request_end, "4", "r", 40000 + (int32_t)round);
+	most += now() - requests[1].before;
+	requests[2].until = now();
+	REQUEST(request_end, "-8", "r", -2 - (int64_t)round);
+	most += now() - requests[2].before;
+	requests[3].until = now();
+	REQUEST(request_end, "-4", "i", -100);
+	most += now() - requests[3].before;
+	for (int i = 0; i < REQUESTS; i++)
+		least += requests[i].until - requests[i].since;
 }
 
 static OWN void moving_function(int to)
@@ -250,6 +304,8 @@ static void call(const char *what, long i, uint64_t third, uint64_t fourth)
 		napping_function(third);
 	else if (strcmp(what, "recurse") == 0)
 		recursive_function((int)third, fourth);
+	else if (strcmp(what, "requests") == 0)
+		serve_requests(i, third);
 	else if (strcmp(what, "move") == 0)
 		moving_function((int)(i & 1));
 }
@@ -341,7 +397,9 @@ int main(int argc, char **argv)
 	begun = now();
 	for (long i = 0; i < count; i++)
 		call(what, i, third, fourth);
-	most = now() - begun;
+	/* Several requests take their time at once. */
+	if (!most)
+		most = now() - begun;
 	printf("calls=%ld least=%lu most=%lu\n", count, (unsigned long)least, (unsigned long)most);
 	return 0;
 }

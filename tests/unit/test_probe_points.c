@@ -513,6 +513,80 @@ TEST(notes_agree_with_readelf)
 	expect_refused(spec, "did you mean 'sold'?");
 }
 
+/* A probe at two locations, each of which has its arguments in other places. */
+static const char served[] =
+	"#define NOTE(arguments) \\\n"
+	"	asm volatile(\"990: nop\\n.pushsection .note.stapsdt,\\\"\\\",\\\"note\\\"\\n\" "
+	"\\\n"
+	"		\".balign 4\\n.4byte 992f-991f, 994f-993f, 3\\n991: .asciz "
+	"\\\"stapsdt\\\"\\n\" \\\n"
+	"		\"992: .balign 4\\n993: .8byte 990b, 0, 0\\n.asciz \\\"shop\\\"\\n\" \\\n"
+	"		\".asciz \\\"served\\\"\\n.asciz \\\"\" arguments \"\\\"\\n\" \\\n"
+	"		\"994: .balign 4\\n.popsection\\n\")\n"
+	"int counter = 5, other = 6;\n"
+	"int main(void)\n"
+	"{\n"
+	"	NOTE(\"-4@other(%rip) -4@%edi 8@%xmm0 4@missing(%rip)\");\n"
+	"	NOTE(\"-4@counter+2(%rip) -8@-8(%rsp) 8@%rax\");\n"
+	"	return 0;\n"
+	"}\n";
+
+static uint64_t variable_of(const char *name)
+{
+	return number_from("nm %s/served | awk '$3 == \"%s\"{print $1}'", scratch.path, name);
+}
+
+static uint64_t location_of(unsigned number)
+{
+	return number_from("readelf -nW %s/served | sed -n 's/.*Location: //p' | sed -n %up",
+			   scratch.path, number);
+}
+
+/* A variable is as far from each probe as the symbols of the file say. */
+TEST(arguments_of_notes)
+{
+	char spec[256];
+	struct probe_points *points;
+
+	if (is_emulated())
+		skip();
+	scratch_write(&scratch, "served.c", text_of(served));
+	run("cd %s && gcc -o served served.c", scratch.path);
+	snprintf(spec, sizeof(spec), "usdt:%s/served:shop:served", scratch.path);
+	host.usdt_argument = 1;
+	points = points_of(spec);
+	assert_int_equal(points->count, 2);
+	assert_int_equal(points->events.count, 1);
+	assert_true(points->items[0].argument.is_memory && points->items[0].argument.is_signed);
+	assert_int_equal(points->items[0].argument.offset,
+			 (int64_t)(variable_of("other") - location_of(1)));
+	assert_int_equal(points->items[1].argument.offset,
+			 (int64_t)(variable_of("counter") + 2 - location_of(2)));
+	assert_int_equal(points->items[1].argument.symbol.length, 0);
+	probe_points_destroy(points);
+
+	host.usdt_argument = 2;
+	points = points_of(spec);
+	assert_int_equal(points->items[0].argument.bytes, 4);
+	assert_int_equal(points->items[1].argument.offset, -8);
+	probe_points_destroy(points);
+
+	/* All locations must have it. */
+	host.usdt_argument = 3;
+	expect_refused(spec, "arg3 is in a place that cannot be read: '8@%xmm0'");
+	host.usdt_argument = 4;
+	expect_refused(spec, "arg4 is a variable that no symbol of the file names: missing");
+	host.usdt_argument = 5;
+	expect_refused(spec, "it has no arg5, but 4 arguments");
+	run("cd %s && strip served", scratch.path);
+	host.usdt_argument = 1;
+	expect_refused(spec, "no symbol of the file names: other");
+	host.usdt_argument = 0;
+	points = points_of(spec);
+	assert_int_equal(points->items[0].argument.bytes, 0);
+	probe_points_destroy(points);
+}
+
 TEST(libraries_by_their_names)
 {
 	static const char *const names[] = { "uprobe:c:malloc", "uprobe:libc:malloc",
@@ -642,6 +716,7 @@ int main(void)
 		cmocka_unit_test(lines_are_where_the_debugger_has_them),
 		cmocka_unit_test(functions_that_exist),
 		cmocka_unit_test(notes_agree_with_readelf),
+		cmocka_unit_test(arguments_of_notes),
 		cmocka_unit_test(libraries_by_their_names),
 		cmocka_unit_test(links_lead_where_the_process_sees_them),
 		cmocka_unit_test(points_are_not_added_twice),

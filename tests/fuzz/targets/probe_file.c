@@ -25,12 +25,14 @@ static bool see(void *context, const struct probe_place *place)
 	must(place->offset < seen->length && place->semaphore < seen->length);
 	must(place->function && *place->function && !place->symbol);
 	must(place->code <= PROBE_CODE_GO_UNKNOWN);
+	must(!place->argument || (place->argument->bytes && !place->argument->symbol.length));
 	return ++seen->count < PLACES_MAX;
 }
 
 static void search(const struct probe_spec *spec, bool measures_calls, size_t length)
 {
-	const struct probe_host host = { .measures_calls = measures_calls };
+	const struct probe_host host = { .measures_calls = measures_calls,
+					 .usdt_argument = measures_calls };
 	_cleanup_(probe_pattern_destroy) struct probe_pattern *group = NULL, *name = NULL;
 	struct seen seen = { 0, length };
 	const struct probe_search search = {

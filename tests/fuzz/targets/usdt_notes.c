@@ -24,6 +24,7 @@ static bool take_note(void *context, const struct usdt_note *note)
 	must(*note->provider && *note->name);
 	must(fuzz_is_inside(text_of(note->provider), notes->bytes));
 	must(fuzz_is_inside(text_of(note->name), notes->bytes));
+	must(!note->arguments.length || fuzz_is_inside(note->arguments, notes->bytes));
 	if (elf_code_offset(notes->elf, note->address, &offset))
 		must(offset < notes->bytes.length);
 	if (elf_offset(notes->elf, note->semaphore, &offset))

@@ -128,6 +128,7 @@ kstats_case "a pair of functions on one CPU" pair_agrees key=cpu
 kstats_case "the overhead of kprobes" overhead_is_that_of_nothing kprobe:__x64_sys_getppid getppid 1000
 kstats_case "the overhead of uprobes" overhead_is_that_of_nothing "uprobe:$calls:empty_function" empty 1000
 kstats_case "a timer is known again by its argument" timers_agree
+kstats_case "an argument of static probes" requests_agree
 kstats_case "returned values, by fexit" returned_values_are_rows syscall:openat
 kstats_case "returned values, by kretprobe" returned_values_are_rows kprobe:do_sys_openat2
 kstats_case "several threads, by fentry" many_threads_agree fentry:do_nanosleep
