@@ -299,14 +299,15 @@ static bool has_counted(const struct kstats_pair *slots, unsigned count)
 }
 
 static struct error *add_table_row(struct kstats_table *table, const struct kstats_metric *metric,
-				   uint64_t id, const char *label, const struct kstats_pair *slots)
+				   uint64_t id, uint64_t born, const char *label,
+				   const struct kstats_pair *slots)
 {
 	struct kstats_row *row;
 	struct error *err;
 
 	if (!has_counted(slots, metric->config.slots))
 		return NULL;
-	err = kstats_table_row(table, id, label, &row);
+	err = kstats_table_row_born(table, id, born, label, &row);
 	if (err)
 		return err;
 	for (unsigned i = 0; i < metric->config.slots; i++)
@@ -346,7 +347,7 @@ static struct error *add_cells(const struct kstats_metric *metric, struct kstats
 		for (unsigned loss = 0; loss < KSTATS_LOSS_COUNT; loss++)
 			table->losses[loss] += cell->lost[loss];
 		table->earlier += cell->lost[KSTATS_LOST_EARLIER];
-		err = add_table_row(table, metric, cpus.items[i], NULL, cell->slots);
+		err = add_table_row(table, metric, cpus.items[i], 0, NULL, cell->slots);
 	}
 	return err;
 }
@@ -421,7 +422,7 @@ static struct error *add_groups(const struct kstats_metric *metric, struct kstat
 		const bool is_rest = i == metric->config.group_room - 1;
 
 		err = add_table_row(
-			table, metric, group->id,
+			table, metric, group->id, group->born,
 			is_rest ? KSTATS_REST
 				: label_of(metric, group, tree.dir, label, sizeof(label)),
 			group->slots);

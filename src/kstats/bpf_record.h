@@ -131,13 +131,16 @@ struct kstats_cell {
 
 /* The owner, before the same fields. */
 struct kstats_group {
-	__u64 id;
+	__u64 id, born; /* as in the key */
 	char label[16];
 	struct kstats_pair slots[];
 };
 
 struct kstats_group_key {
 	__u64 id;
+	/* CLOCK_BOOTTIME: when the process or thread was started, since its number may be given
+	 * again; 0: of other groups. */
+	__u64 born;
 	__u64 which;
 };
 

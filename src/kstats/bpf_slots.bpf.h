@@ -110,11 +110,11 @@ static __always_inline bool is_task_measured(struct task_struct *task)
 	return !config.has_comm || has_wanted_name(task);
 }
 
+#define IS_BY_TASK (config.by == KSTATS_BY_PROCESS || config.by == KSTATS_BY_THREAD)
+
 static __always_inline __u64 group_of(struct task_struct *task, __u64 returned)
 {
 	switch (config.by) {
-	case KSTATS_BY_PROCESS:
-		return tgid_of(task);
 	case KSTATS_BY_CGROUP:
 		return cgroup_of(task);
 	case KSTATS_BY_RETVAL:
@@ -124,18 +124,14 @@ static __always_inline __u64 group_of(struct task_struct *task, __u64 returned)
 	}
 }
 
-/* Update the name: it changes when the process executes another program, or its number is reused.
- */
+/* Update the name: it changes when the process executes another program. */
 static __always_inline void describe_group(struct kstats_group *group, struct task_struct *task)
 {
 	__u64 *label = (__u64 *)group->label, name[2] = { 0 };
 
-	if (config.by == KSTATS_BY_PROCESS)
-		BPF_CORE_READ_INTO(&name, task, group_leader, comm);
-	else if (config.by == KSTATS_BY_THREAD)
-		BPF_CORE_READ_INTO(&name, task, comm);
-	else
+	if (!IS_BY_TASK)
 		return;
+	BPF_CORE_READ_INTO(&name, task, comm);
 	/* Do not write without need: that would take the cache line from other CPUs. */
 	if (label[0] != name[0] || label[1] != name[1]) {
 		label[0] = name[0];
@@ -168,6 +164,7 @@ static __always_inline struct kstats_group *new_group(const struct kstats_group_
 	if (!group)
 		return 0;
 	group->id = key->id;
+	group->born = key->born;
 	if (!bpf_map_update_elem(&group_numbers, key, &number, BPF_NOEXIST))
 		return group;
 	/* Another CPU was first. */
@@ -194,7 +191,14 @@ static __always_inline struct kstats_pair *slots_of(__u32 which, struct task_str
 		KEPT(cell);
 		return cell->slots;
 	}
+	/* A process is its leader: its number, its start and its name, also after an exec
+	 * (de_thread() in fs/exec.c). */
+	if (config.by == KSTATS_BY_PROCESS)
+		task = BPF_CORE_READ(task, group_leader);
 	key.id = group_of(task, returned);
+	/* The idle threads of all CPUs are 0. */
+	if (IS_BY_TASK && key.id)
+		key.born = BPF_CORE_READ(task, start_boottime);
 	number = bpf_map_lookup_elem(&group_numbers, &key);
 	group = number ? bpf_map_lookup_elem(&groups, number) : new_group(&key);
 	if (!group)

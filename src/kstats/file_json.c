@@ -17,7 +17,7 @@ struct triple {
 
 /* The row that is being read. */
 struct bucket_row {
-	uint64_t id;
+	uint64_t id, born;
 	char *label;
 	bool has_id, has_slots;
 	struct {
@@ -132,6 +132,7 @@ static void clear_row(struct load *l)
 {
 	free(take_ptr(l->row.label));
 	l->row.has_id = l->row.has_slots = false;
+	l->row.born = 0;
 	l->row.triples.count = 0;
 }
 
@@ -144,7 +145,7 @@ static struct error *row_done(struct json_reader *r, JSON_UNUSED_ void *target)
 
 	if (!l->row.has_id || !l->row.has_slots)
 		return error_create("%s: a row has no id or no slots", l->table->name);
-	err = kstats_table_row(l->table, l->row.id, l->row.label, &row);
+	err = kstats_table_row_born(l->table, l->row.id, l->row.born, l->row.label, &row);
 	/* Rows come in the order in which they are written; in another order each insertion would
 	 * move all others. */
 	if (!err && (l->table->rows.count == before || row != &l->table->rows.items[before]))
@@ -158,6 +159,7 @@ static struct error *row_done(struct json_reader *r, JSON_UNUSED_ void *target)
 
 static const struct json_field row_rows[] = {
 	{ .json = { TEXT("id"), take_id, offsetof(struct bucket_row, id), NULL } },
+	JSON_FIELD(u64, "born_ns", bucket_row, born),
 	JSON_FIELD(string, "label", bucket_row, label),
 	{ .json = { TEXT("slots"), take_slots, 0, NULL } },
 };
@@ -193,6 +195,10 @@ static void write_row(struct json_writer *w, const struct kstats_table *table,
 	json_object_begin(w);
 	json_key(w, "id");
 	json_u64(w, row->id);
+	if (row->born) {
+		json_key(w, "born_ns");
+		json_u64(w, row->born);
+	}
 	if (row->label) {
 		json_key(w, "label");
 		json_string(w, row->label);

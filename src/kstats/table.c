@@ -70,22 +70,24 @@ char *kstats_table_title(const struct kstats_table *table)
 
 /* --- rows --- */
 
-static int compare_rows(const struct kstats_row *row, uint64_t id, const char *label)
+static int compare_rows(const struct kstats_row *row, const struct kstats_row *with)
 {
-	if (row->id != id)
-		return row->id < id ? -1 : 1;
-	return strcmp(row->label ? row->label : "", label ? label : "");
+	if (row->id != with->id)
+		return row->id < with->id ? -1 : 1;
+	if (row->born != with->born)
+		return row->born < with->born ? -1 : 1;
+	return strcmp(row->label ? row->label : "", with->label ? with->label : "");
 }
 
 /* The index of a row, or the index at which it would be inserted. */
-static size_t place_of(const struct kstats_table *table, uint64_t id, const char *label)
+static size_t place_of(const struct kstats_table *table, const struct kstats_row *like)
 {
 	size_t first = 0, end = table->rows.count;
 
 	while (first < end) {
 		size_t middle = first + (end - first) / 2;
 
-		if (compare_rows(&table->rows.items[middle], id, label) < 0)
+		if (compare_rows(&table->rows.items[middle], like) < 0)
 			first = middle + 1;
 		else
 			end = middle;
@@ -93,10 +95,10 @@ static size_t place_of(const struct kstats_table *table, uint64_t id, const char
 	return first;
 }
 
-static struct kstats_row *row_at(const struct kstats_table *table, size_t place, uint64_t id,
-				 const char *label)
+static struct kstats_row *row_at(const struct kstats_table *table, size_t place,
+				 const struct kstats_row *like)
 {
-	if (place == table->rows.count || compare_rows(&table->rows.items[place], id, label))
+	if (place == table->rows.count || compare_rows(&table->rows.items[place], like))
 		return NULL;
 	return &table->rows.items[place];
 }
@@ -104,9 +106,18 @@ static struct kstats_row *row_at(const struct kstats_table *table, size_t place,
 struct error *kstats_table_row(struct kstats_table *table, uint64_t id, const char *label,
 			       struct kstats_row **ret)
 {
-	size_t place = place_of(table, id, label);
-	struct kstats_row *row = row_at(table, place, id, label);
-	struct kstats_row made = { .id = id };
+	return kstats_table_row_born(table, id, 0, label, ret);
+}
+
+struct error *kstats_table_row_born(struct kstats_table *table, uint64_t id, uint64_t born,
+				    const char *label, struct kstats_row **ret)
+{
+	const struct kstats_row like = { .id = id,
+					 .born = born,
+					 .label = (char *)(uintptr_t)label };
+	size_t place = place_of(table, &like);
+	struct kstats_row *row = row_at(table, place, &like);
+	struct kstats_row made = { .id = id, .born = born };
 
 	if (row) {
 		*ret = row;
@@ -198,7 +209,8 @@ static struct error *add_table_rows(struct kstats_table *into, const struct ksta
 	for (size_t i = 0; i < from->rows.count; i++) {
 		const struct kstats_row *other = &from->rows.items[i];
 		struct kstats_row *row;
-		struct error *err = kstats_table_row(into, other->id, other->label, &row);
+		struct error *err =
+			kstats_table_row_born(into, other->id, other->born, other->label, &row);
 
 		if (err)
 			return err;
@@ -310,22 +322,41 @@ struct error *kstats_table_merge(struct kstats_table *into, const struct kstats_
 
 /* --- what was recorded between two readings --- */
 
-/* The row of the same number; the name of a cgroup is part of the key, and counts stay. */
-static struct kstats_row *find_same_row(const struct kstats_table *table,
+/* The row of the same number and start, if there is one only. */
+static struct kstats_row *find_only_row(const struct kstats_table *table,
 					const struct kstats_row *like)
 {
-	size_t place = place_of(table, like->id, NULL);
+	const struct kstats_row unnamed = { .id = like->id, .born = like->born };
+	const size_t place = place_of(table, &unnamed);
+	struct kstats_row *row, *end;
 
-	if (place == table->rows.count || table->rows.items[place].id != like->id)
+	if (place == table->rows.count)
 		return NULL;
-	return &table->rows.items[place];
+	row = &table->rows.items[place];
+	end = &table->rows.items[table->rows.count];
+	if (row->id != like->id || row->born != like->born)
+		return NULL;
+	return row + 1 == end || row[1].id != like->id || row[1].born != like->born ? row : NULL;
+}
+
+/* The row that an earlier row has become. Its name may have changed: processes execute programs,
+ * and cgroups are renamed. In what was merged, several names have one number. */
+static struct kstats_row *find_later_row(const struct kstats_table *now,
+					 const struct kstats_table *before,
+					 const struct kstats_row *old)
+{
+	struct kstats_row *row = row_at(now, place_of(now, old), old);
+
+	if (row || !find_only_row(before, old))
+		return row;
+	return find_only_row(now, old);
 }
 
 static bool has_all(const struct kstats_table *now, const struct kstats_table *before)
 {
 	for (size_t i = 0; i < before->rows.count; i++) {
 		const struct kstats_row *old = &before->rows.items[i];
-		const struct kstats_row *row = find_same_row(now, old);
+		const struct kstats_row *row = find_later_row(now, before, old);
 
 		for (unsigned slot = 0; slot < BUCKET_SLOTS(now->frac_bits); slot++)
 			if ((row ? row->slots[slot].count : 0) < old->slots[slot].count)
@@ -345,18 +376,21 @@ static bool has_begun_again(const struct kstats_table *now, const struct kstats_
 	return now->recorded_ns && now->recorded_ns < before->recorded_ns;
 }
 
-/* True: something is left of it. */
-static bool subtract_row(struct kstats_row *now, const struct kstats_row *before, unsigned slots)
+static void subtract_row(struct kstats_row *now, const struct kstats_row *before, unsigned slots)
 {
-	uint64_t left = 0;
-
 	for (unsigned slot = 0; slot < slots; slot++) {
 		now->slots[slot].count -= before->slots[slot].count;
 		/* Sums may wrap (bucket.h), and so does their difference. */
 		now->slots[slot].sum -= before->slots[slot].sum;
-		left |= now->slots[slot].count;
 	}
-	return left;
+}
+
+static bool is_empty(const struct kstats_row *row, unsigned slots)
+{
+	for (unsigned slot = 0; slot < slots; slot++)
+		if (row->slots[slot].count)
+			return false;
+	return true;
 }
 
 static void subtract_rows(struct kstats_table *now, const struct kstats_table *before)
@@ -364,11 +398,18 @@ static void subtract_rows(struct kstats_table *now, const struct kstats_table *b
 	const unsigned slots = BUCKET_SLOTS(now->frac_bits);
 	size_t kept = 0;
 
+	for (size_t i = 0; i < before->rows.count; i++) {
+		const struct kstats_row *old = &before->rows.items[i];
+		struct kstats_row *row = find_later_row(now, before, old);
+
+		/* It may be missing if it was empty. */
+		if (row)
+			subtract_row(row, old, slots);
+	}
 	for (size_t i = 0; i < now->rows.count; i++) {
 		struct kstats_row row = now->rows.items[i];
-		const struct kstats_row *old = find_same_row(before, &row);
 
-		if (!old || subtract_row(&row, old, slots)) {
+		if (!is_empty(&row, slots)) {
 			now->rows.items[kept++] = row;
 		} else {
 			free(row.label);

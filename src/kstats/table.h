@@ -40,8 +40,9 @@ extern const struct kstats_loss_info kstats_losses[KSTATS_LOSS_COUNT];
 #define KSTATS_EARLIER "in progress when recording began, so its duration is unknown"
 
 struct kstats_row {
-	uint64_t id;               /* of the CPU, process, cgroup; the value */
-	char *label;               /* a process's or cgroup's name; NULL: the number says it */
+	uint64_t id;   /* of the CPU, process, cgroup; the value */
+	uint64_t born; /* CLOCK_BOOTTIME: when the process or thread was started; 0: unknown */
+	char *label;   /* a process's or cgroup's name; NULL: the number says it */
 	struct kstats_slot *slots; /* BUCKET_SLOTS(frac_bits) */
 };
 
@@ -72,7 +73,7 @@ struct kstats_table {
 	bool earlier_known;    /* false: some may be among the unmatched */
 	struct {
 		ARRAY(struct kstats_row);
-	} rows; /* by id, each once; only such that counted something */
+	} rows; /* by id, born and label, each once; only such that counted something */
 };
 
 /* An empty one, with copies of the words. `frac_bits` that are too large are the caller's mistake.
@@ -86,10 +87,13 @@ DEFINE_CLEANUP(kstats_table_destroy, struct kstats_table *)
 /* The name by which commands select it: "NAME", or "PID:NAME" for a program. NULL: no memory. */
 char *kstats_table_title(const struct kstats_table *table);
 
-/* The row of this id, made when there is none; `label` (may be NULL) is copied then. It is the
- * table's, and may move when another is made. */
+/* The row of this id and label, made when there is none; `label` (may be NULL) is copied then. It
+ * is the table's, and may move when another is made. */
 struct error *kstats_table_row(struct kstats_table *table, uint64_t id, const char *label,
 			       struct kstats_row **ret) MUST_CHECK;
+/* The same of a process or thread, whose number may have been that of another one before. */
+struct error *kstats_table_row_born(struct kstats_table *table, uint64_t id, uint64_t born,
+				    const char *label, struct kstats_row **ret) MUST_CHECK;
 
 /* Take `began_ns` and `recorded_ns` from what a recorder keeps, as of now. */
 void kstats_table_recorded(struct kstats_table *table, const struct kstats_recorded_time *time);
@@ -112,11 +116,11 @@ struct error *kstats_table_copy_rows(const struct kstats_table *table,
 bool kstats_table_is_same(const struct kstats_table *a, const struct kstats_table *b);
 
 /*
- * Add `from` to `into`: rows of the same id and label become one, losses and overheads that only
- * one side knows are unknown after it; of two overheads it is the larger one. The finer of both
- * becomes as coarse as the other one, which is exact: a slot falls whole into one of the coarser.
- * Refused: other places, keys and units, rows of another kind, more values together than a number
- * holds.
+ * Add `from` to `into`: rows of the same id, start and label become one, losses and overheads that
+ * only one side knows are unknown after it; of two overheads it is the larger one. The finer of
+ * both becomes as coarse as the other one, which is exact: a slot falls whole into one of the
+ * coarser. Refused: other places, keys and units, rows of another kind, more values together than a
+ * number holds.
  */
 struct error *kstats_table_merge(struct kstats_table *into,
 				 const struct kstats_table *from) MUST_CHECK;

@@ -167,6 +167,10 @@ static bool print_row_labels(FILE *out, const struct kstats_table *table,
 	if (!print_label(out, row_labels[table->by].number,
 			 !word && row->label ? row->label : number))
 		return false;
+	/* The number may have been that of another process before. */
+	snprintf(number, sizeof(number), "%" PRIu64, row->born);
+	if (row->born && !print_label(out, "born_ns", number))
+		return false;
 	return !word || print_label(out, word, row->label ? row->label : "");
 }
 
@@ -190,7 +194,7 @@ static bool print_place_labels(FILE *out, const struct kstats_table *table)
 /* Labels that a series has anyway: no label may stand twice. */
 static const char *const taken_labels[] = {
 	"metric",    "host",   "pid", "start",  "end",    "key", "cpu",   "process",
-	"cgroup_id", "cgroup", "tid", "thread", "retval", "le",  "cause",
+	"cgroup_id", "cgroup", "tid", "thread", "retval", "le",  "cause", "born_ns",
 };
 
 static bool is_taken(const char *name)

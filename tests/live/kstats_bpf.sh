@@ -32,6 +32,20 @@ system_calls_are_counted() {
 	equal "of this process" "$(awk '$4 == "kstats_calls" { print $3 }' <<< "$table")" 100000
 }
 
+# Two processes have the same number, one after the other, in a namespace where no other process takes it.
+reused_numbers_are_told_apart() {
+	[ -e /proc/sys/kernel/ns_last_pid ] || skip "this kernel cannot choose numbers"
+	at_end "kstats remove reused"
+	"${inside[@]}" unshare --pid --fork bash -ec '
+		"$1" trace by=process comm=kstats_calls reused start syscall:getppid
+		for calls in 100 7; do
+			echo 999 > /proc/sys/kernel/ns_last_pid
+			"$2" getppid $calls
+		done' bash "$driver" "$calls" > "$scratch/did"
+	look reused
+	equal "the calls of each" "$(awk '$1 == "row" && $2 == 1000 { printf " %d", $3 }' <<< "$table")" " 100 7"
+}
+
 returned_values_are_rows() {
 	trace comm=cat by=retval opened start syscall:openat
 	cat /no/such/file > "$scratch/out" 2>&1 || true
@@ -195,6 +209,7 @@ rows_run_out() {
 
 bpf_case "100,000 system calls are as many" system_calls_are_counted
 bpf_case "more processes than rows" slow rows_run_out
+bpf_case "processes that had the same number" reused_numbers_are_told_apart
 bpf_case "returned values are rows" returned_values_are_rows
 bpf_case "a function that sleeps" function_agrees "uprobe:$calls:napping_function" nap 20 3000000
 bpf_case "a function that changes its CPU" function_agrees "uprobe:$calls:moving_function" move 200

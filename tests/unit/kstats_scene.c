@@ -14,10 +14,16 @@ struct kstats_table *scene_kstats(const char *name, unsigned frac_bits)
 
 void scene_kstats_record(struct kstats_table *table, uint64_t id, const char *label, uint64_t value)
 {
+	scene_kstats_record_born(table, id, 0, label, value);
+}
+
+void scene_kstats_record_born(struct kstats_table *table, uint64_t id, uint64_t born,
+			      const char *label, uint64_t value)
+{
 	unsigned slot = bucket_slot(value, table->frac_bits);
 	struct kstats_row *row;
 
-	expect_ok(kstats_table_row(table, id, label, &row));
+	expect_ok(kstats_table_row_born(table, id, born, label, &row));
 	row->slots[slot].count++;
 	row->slots[slot].sum += value >> bucket_shift(slot, table->frac_bits);
 }
@@ -69,6 +75,7 @@ void expect_same_kstats(const struct kstats_table *a, const struct kstats_table 
 	assert_int_equal(a->rows.count, b->rows.count);
 	for (size_t i = 0; i < a->rows.count; i++) {
 		assert_true(a->rows.items[i].id == b->rows.items[i].id);
+		assert_true(a->rows.items[i].born == b->rows.items[i].born);
 		expect_same_word(a->rows.items[i].label, b->rows.items[i].label);
 		assert_memory_equal(a->rows.items[i].slots, b->rows.items[i].slots,
 				    BUCKET_SLOTS(a->frac_bits) * sizeof(struct kstats_slot));

@@ -15,6 +15,8 @@ struct kstats_table *scene_kstats(const char *name, unsigned frac_bits);
 /* One value, as recorders do it. */
 void scene_kstats_record(struct kstats_table *table, uint64_t id, const char *label,
 			 uint64_t value);
+void scene_kstats_record_born(struct kstats_table *table, uint64_t id, uint64_t born,
+			      const char *label, uint64_t value);
 
 /* A word of the table in place of what it was; NULL: none. */
 void scene_kstats_word(char **word, const char *value);

@@ -76,6 +76,9 @@ static struct kstats_table *full_table(void)
 	for (unsigned i = 0; i < 1000; i++)
 		scene_kstats_record(table, i % 4, i % 4 ? "a label" : NULL,
 				    scene_kstats_value(&stream));
+	/* Processes that had the same number. */
+	scene_kstats_record_born(table, 4, 1000, "a label", 5);
+	scene_kstats_record_born(table, 4, UINT64_MAX, "a label", 6);
 	scene_kstats_record(table, UINT64_MAX, "", 0);
 	scene_kstats_record(table, UINT64_MAX, NULL, UINT64_MAX);
 	return table;

@@ -302,6 +302,63 @@ TEST(sums_that_went_around)
 	kstats_table_destroy(before);
 }
 
+/* One process after the other had the same number, and the second has executed a program since. */
+TEST(reused_numbers_are_told_apart)
+{
+	struct kstats_table *now = scene_kstats("x", 3), *before = scene_kstats("x", 3),
+			    *merged = scene_kstats("x", 3);
+
+	now->by = before->by = merged->by = KSTATS_BY_PROCESS;
+	for (unsigned i = 0; i < 5; i++) {
+		scene_kstats_record_born(now, 42, 1000, "shop", 1);
+		scene_kstats_record_born(now, 42, 2000, "mill", 1);
+		scene_kstats_record_born(now, 42, 3000, "mill", 1);
+		if (i >= 2)
+			continue;
+		scene_kstats_record_born(before, 42, 1000, "shop", 1);
+		scene_kstats_record_born(before, 42, 2000, "shop", 1);
+	}
+	assert_int_equal(now->rows.count, 3);
+	expect_ok(kstats_table_merge(merged, now));
+	expect_ok(kstats_table_merge(merged, before));
+	/* The name is part of what is added up. */
+	assert_int_equal(merged->rows.count, 4);
+	assert_int_equal(merged->rows.items[0].slots[1].count, 7);
+	assert_int_equal(merged->rows.items[1].slots[1].count, 5);
+	expect_ok(kstats_table_subtract(now, before));
+	assert_int_equal(now->rows.count, 3);
+	assert_int_equal(now->rows.items[0].slots[1].count, 3);
+	assert_int_equal(now->rows.items[1].slots[1].count, 3);
+	assert_int_equal(now->rows.items[2].slots[1].count, 5);
+	assert_true(now->rows.items[2].born == 3000);
+	/* What is gone was reset. */
+	scene_kstats_record_born(before, 42, 4000, "shop", 1);
+	expect_error(kstats_table_subtract(now, before), "was reset meanwhile");
+	kstats_table_destroy(now);
+	kstats_table_destroy(before);
+	kstats_table_destroy(merged);
+}
+
+/* Of a merge, a number has several names. */
+TEST(names_are_subtracted_from_their_own)
+{
+	struct kstats_table *now = scene_kstats("x", 3), *before = scene_kstats("x", 3);
+
+	for (unsigned i = 0; i < 3; i++) {
+		scene_kstats_record(now, 7, "a", 1);
+		scene_kstats_record(now, 7, "b", 1);
+		scene_kstats_record(now, 7, "b", 1);
+	}
+	scene_kstats_record(before, 7, "b", 1);
+	for (unsigned i = 0; i < 4; i++)
+		scene_kstats_record(before, 7, "b", 1);
+	expect_ok(kstats_table_subtract(now, before));
+	assert_int_equal(now->rows.items[0].slots[1].count, 3);
+	assert_int_equal(now->rows.items[1].slots[1].count, 1);
+	kstats_table_destroy(now);
+	kstats_table_destroy(before);
+}
+
 /* Times of a metric that is started, stopped and emptied: values per second while it recorded. */
 TEST(rates)
 {
@@ -391,4 +448,6 @@ UNIT_TESTS(cmocka_unit_test(rows_are_in_order_and_each_once),
 	   cmocka_unit_test(words_of_merged), cmocka_unit_test(tables_that_do_not_merge),
 	   cmocka_unit_test(a_difference_has_the_values_in_between),
 	   cmocka_unit_test(sums_that_went_around), cmocka_unit_test(a_reset_is_seen),
-	   cmocka_unit_test(rates), cmocka_unit_test(one_made_anew_is_seen))
+	   cmocka_unit_test(reused_numbers_are_told_apart),
+	   cmocka_unit_test(names_are_subtracted_from_their_own), cmocka_unit_test(rates),
+	   cmocka_unit_test(one_made_anew_is_seen))

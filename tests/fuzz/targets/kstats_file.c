@@ -16,6 +16,15 @@
 
 /* --- what must hold of what was loaded --- */
 
+static bool is_before(const struct kstats_row *a, const struct kstats_row *b)
+{
+	if (a->id != b->id)
+		return a->id < b->id;
+	if (a->born != b->born)
+		return a->born < b->born;
+	return strcmp(a->label ? a->label : "", b->label ? b->label : "") < 0;
+}
+
 static void check_table(const struct kstats_table *table)
 {
 	uint64_t count = 0;
@@ -25,9 +34,7 @@ static void check_table(const struct kstats_table *table)
 	for (size_t i = 0; i < table->rows.count; i++) {
 		const struct kstats_row *row = &table->rows.items[i];
 
-		must(!i || row[-1].id < row->id ||
-		     (row[-1].id == row->id && strcmp(row[-1].label ? row[-1].label : "",
-						      row->label ? row->label : "") < 0));
+		must(!i || is_before(&row[-1], row));
 		must(!row->slots[BUCKET_SLOTS(table->frac_bits) - 1].count);
 		for (unsigned slot = 0; slot < BUCKET_SLOTS(table->frac_bits); slot++)
 			must(!__builtin_add_overflow(count, row->slots[slot].count, &count));
