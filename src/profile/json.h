@@ -67,7 +67,8 @@ struct profile_parser {
 		struct index_column parent, frame;
 	} nodes;
 	struct {
-		struct column thread, node, class, state, event, cpu, in_progress, ns, count;
+		struct column thread, node, class, state, event, cpu, in_progress, ns, count,
+			longest_ns;
 	} samples;
 	/* The histogram under way. */
 	struct {

@@ -18,7 +18,8 @@ static struct error *check_lengths(const struct profile_parser *p)
 	const struct column *const all[] = { &p->samples.node, &p->samples.class, &p->samples.ns,
 					     &p->samples.count };
 	const struct column *const some[] = { &p->samples.event, &p->samples.cpu,
-					      &p->samples.in_progress, &p->samples.state };
+					      &p->samples.in_progress, &p->samples.state,
+					      &p->samples.longest_ns };
 
 	if (p->nodes.parent.count != p->nodes.frame.count)
 		return error_create("'nodes': columns of different lengths");
@@ -116,6 +117,7 @@ static struct error *get_sample(const struct profile_parser *p, const struct num
 		.is_in_progress = at(&p->samples.in_progress, i, 0) == 1,
 		.ns = p->samples.ns.items[i],
 		.count = p->samples.count.items[i],
+		.longest_ns = at(&p->samples.longest_ns, i, 0),
 	};
 	return NULL;
 }

@@ -147,6 +147,10 @@ static struct error *add_sample(struct profile *profile, struct word_map *number
 	known = &profile->samples.items[*number];
 	known->ns += sample->ns;
 	known->count += sample->count;
+	if (!known->longest_ns || !sample->longest_ns)
+		known->longest_ns = 0;
+	else if (known->longest_ns < sample->longest_ns)
+		known->longest_ns = sample->longest_ns;
 	known->is_in_progress |= sample->is_in_progress;
 	return NULL;
 }

@@ -135,6 +135,7 @@ struct sample {
 			      */
 	uint64_t ns;         /* 0 of CLASS_EVENT */
 	uint64_t count;      /* stretches of time, samples taken, or hits */
+	uint64_t longest_ns; /* of these, off a CPU, rounded up by at most 0.1 %; 0: unknown */
 };
 
 /* One of the longest single waits. */

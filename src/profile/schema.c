@@ -238,6 +238,7 @@ const struct profile_column profile_sample_columns[PROFILE_SAMPLE_COLUMNS] = {
 	SAMPLE(in_progress, is_in_progress, .is_optional = true),
 	SAMPLE(ns, ns),
 	SAMPLE(count, count),
+	SAMPLE(longest_ns, longest_ns, .is_optional = true),
 };
 
 /* --- the root --- */

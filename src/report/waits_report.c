@@ -21,7 +21,9 @@ struct wait_row {
 	uint32_t thread;          /* the one of the heaviest sample, */
 	uint64_t most;            /* which has so many ns */
 	uint64_t longest;         /* 0: unknown */
-	const struct name *waker; /* of the longest */
+	bool has_unknown;         /* of some waits, it is */
+	uint64_t block;           /* the longest of --longest, exact; 0: none is of this row */
+	const struct name *waker; /* of that */
 	uint32_t waker_tid;
 };
 
@@ -109,6 +111,9 @@ static struct error *add_sample(struct wait_rows *rows, struct word_map *threads
 		       reason_weight(row->reason, sample_lasts(rows->profile, sample));
 	sum_add(&row->ns, sample->ns);
 	sum_add(&row->count, sample->count);
+	row->has_unknown |= !sample->longest_ns;
+	if (row->longest < sample->longest_ns)
+		row->longest = sample->longest_ns;
 	return NULL;
 }
 
@@ -120,9 +125,9 @@ static struct error *add_longest(struct wait_rows *rows, const struct block *blo
 
 	if (!row)
 		return &error_no_memory;
-	if (row->longest >= block->ns)
+	if (row->block >= block->ns)
 		return NULL;
-	row->longest = block->ns;
+	row->block = block->ns;
 	row->waker = block->waker;
 	row->waker_tid = block->waker_tid;
 	rows->has_wakers |= block->waker != NULL;
@@ -189,6 +194,22 @@ static const struct table_column columns[] = {
 	{ "woken by", .type = TABLE_TEXT, .when = WITH_WAKERS, .field = WAKER },
 };
 
+/* 0: unknown. */
+static uint64_t longest_of(const struct wait_row *row)
+{
+	if (row->block || row->count == 1)
+		return row->block ? row->block : row->ns;
+	return row->has_unknown ? 0 : row->longest;
+}
+
+static bool has_longest(const struct wait_rows *rows)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		if (rows->items[i].block || (!rows->items[i].has_unknown && rows->items[i].longest))
+			return true;
+	return false;
+}
+
 static void place_cell(const struct wait_rows *rows, const struct wait_row *row,
 		       struct table_cell *ret)
 {
@@ -228,8 +249,8 @@ static void get_wait_cell(const void *context, const void *row_, const struct ta
 			table_ns(ret, row->ns / row->count);
 		return;
 	case LONGEST:
-		if (row->longest || row->count == 1)
-			table_ns(ret, row->longest ? row->longest : row->ns);
+		if (longest_of(row))
+			table_ns(ret, longest_of(row));
 		return;
 	case REASON:
 		table_string(ret, reason_rows[row->reason].name);
@@ -276,7 +297,7 @@ static struct error *print_wait_rows(FILE *out, const struct wait_rows *rows)
 	uint64_t rest = 0;
 
 	options.when = (rows->has_wakers ? WITH_WAKERS : 0) |
-		       (rows->profile->longest.count ? WITH_LONGEST : 0) |
+		       (has_longest(rows) ? WITH_LONGEST : 0) |
 		       (has_programs(rows) ? WITH_PROGRAMS : 0);
 	table_begin(&table, columns, array_length(columns), options);
 	for (size_t i = 0; i < shown && table_row(&table, &rows->items[i]); i++)

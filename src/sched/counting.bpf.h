@@ -39,6 +39,12 @@ static __always_inline void lose(struct profile_counts *counts, __u64 ns)
 
 /* Add to the counts in the record of the thread, which only one CPU at a time does, in the thread
  * or at a switch to it. False: there is no place for it. */
+static __always_inline void lengthen(__u16 *longest, __u64 ns)
+{
+	if (ns >= bucket_low(*longest + 1u, RECORD_LONGEST_BITS))
+		*longest = bucket_slot(ns, RECORD_LONGEST_BITS);
+}
+
 static __always_inline bool count_in_record(struct profile_record *t, const struct count_key *key,
 					    const struct count_value *more)
 {
@@ -52,6 +58,8 @@ static __always_inline bool count_in_record(struct profile_record *t, const stru
 			c->kernel_stack = key->kernel_stack;
 			c->ns = more->ns;
 			c->runnable_ns = more->runnable_ns;
+			t->longest[i] = 0;
+			lengthen(&t->longest[i], more->longest);
 			c->runnable_counted = (__u32)key->state << RECORD_COUNT_BITS |
 					      (__u32)more->runnable_count;
 			/* A barrier: who sees it sees the rest. */
@@ -70,6 +78,7 @@ static __always_inline bool count_in_record(struct profile_record *t, const stru
 			return false;
 		c->ns += more->ns;
 		c->runnable_ns += more->runnable_ns;
+		lengthen(&t->longest[i], more->longest);
 		c->runnable_counted += (__u32)more->runnable_count;
 		c->counted = counted + more->count;
 		return true;
@@ -97,6 +106,8 @@ static __always_inline void count_in(const struct count_key *key, const struct c
 	}
 	__sync_fetch_and_add(&value->ns, more->ns);
 	__sync_fetch_and_add(&value->count, more->count);
+	if (value->longest < more->longest)
+		value->longest = more->longest;
 	if (more->runnable_count) {
 		__sync_fetch_and_add(&value->runnable_ns, more->runnable_ns);
 		__sync_fetch_and_add(&value->runnable_count, more->runnable_count);

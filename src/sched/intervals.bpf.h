@@ -156,6 +156,9 @@ static __always_inline void keep_interval(struct profile_record *t, __u32 number
 		value.runnable_ns = runnable_ns;
 		value.runnable_count = 1;
 	}
+	/* Of those that are not drawn it is unknown. */
+	if (!config.keep_below)
+		value.longest = is_blocked ? blocked_ns : runnable_ns;
 	if (!weigh_interval(t, &value)) {
 		counts->filtered++;
 		counts->filtered_ns += blocked_ns + runnable_ns;

@@ -76,6 +76,12 @@ struct record_count {
 	__u32 runnable_counted; /* the state, and below it that count */
 	__u64 ns, runnable_ns;
 };
+
+/* The longest interval of a sum in a record is a slot of so many bits (histogram/bucket.h), which
+ * is exact to 0.1 % and fits 16 bits. */
+#define RECORD_LONGEST_BITS 10
+_Static_assert(BUCKET_SLOTS(RECORD_LONGEST_BITS) < 1 << 16, "a slot fits");
+
 #define RECORD_COUNT_BITS 27
 #define RECORD_COUNT_MASK ((1u << RECORD_COUNT_BITS) - 1)
 _Static_assert((int)CLASS_COUNT <= 1 << (32 - RECORD_COUNT_BITS) &&
@@ -113,7 +119,8 @@ struct profile_record {
 	__u64 counts[PROFILE_TIMES];
 	__u32 queued; /* one more than the CPU that it waits for since it was woken; 0: as it left
 		       */
-	__u32 fill[3];
+	__u16 longest[RECORD_COUNTS]; /* of each in `first` */
+	__u32 fill[1];
 };
 _Static_assert(sizeof(struct profile_record) % 128 == 0, "CPUs fetch lines in pairs");
 _Static_assert((int)CLASS_COUNT <= (int)PROFILE_TIMES && (int)PROFILE_TIMES <= (int)RECORD_TIMES,
@@ -200,6 +207,7 @@ struct count_value {
 	__u64 runnable_ns; /* then waiting for a CPU */
 	__u64 count;       /* intervals, samples, hits */
 	__u64 runnable_count;
+	__u64 longest; /* of ns; of runnable_ns if the class is that; 0: unknown */
 };
 
 struct slot_key {

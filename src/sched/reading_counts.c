@@ -100,6 +100,8 @@ struct counted_entry *reading_add(struct counted_table *table, const struct coun
 	entry->value.count += more->count;
 	entry->value.runnable_ns += more->runnable_ns;
 	entry->value.runnable_count += more->runnable_count;
+	if (entry->value.longest < more->longest)
+		entry->value.longest = more->longest;
 	return entry;
 }
 
@@ -115,8 +117,16 @@ static struct error *take_count(void *context, const void *key, const void *valu
 }
 
 /* What is counted in the record of a thread. */
+static uint64_t longest_of(const struct profile_record *t, const struct record_count *c)
+{
+	const uint64_t all = c->ns ? c->ns : c->runnable_ns,
+		       longest = bucket_high(t->longest[c - t->first], RECORD_LONGEST_BITS);
+
+	return longest < all ? longest : all;
+}
+
 static struct error *take_first(struct counted_table *table, uint32_t number,
-				const struct profile_record *t)
+				const struct profile_record *t, bool knows_longest)
 {
 	for (const struct record_count *c = t->first; c < t->first + RECORD_COUNTS; c++) {
 		const uint32_t counted = __atomic_load_n(&c->counted, __ATOMIC_ACQUIRE);
@@ -132,6 +142,7 @@ static struct error *take_first(struct counted_table *table, uint32_t number,
 			.count = counted & RECORD_COUNT_MASK,
 			.runnable_ns = c->runnable_ns,
 			.runnable_count = c->runnable_counted & RECORD_COUNT_MASK,
+			.longest = knows_longest ? longest_of(t, c) : 0,
 		};
 
 		if (counted && !reading_add(table, &key, &value))
@@ -210,6 +221,8 @@ static struct error *take_progress(struct profile_reading *r, struct counted_tab
 		more.runnable_ns = 0;
 	more.count = more.ns != 0;
 	more.runnable_count = more.runnable_ns != 0;
+	if (!config->keep_below)
+		more.longest = is_blocked ? more.ns : more.runnable_ns;
 	if (more.ns)
 		weigh_in_progress(options, t->blocked_debt, &more.ns, &more.count);
 	if (more.runnable_ns)
@@ -241,7 +254,7 @@ static struct error *read_table(struct profile_reading *r, struct counted_table 
 
 		if (!t || !(t->task.flags & RECORD_WANTED))
 			continue;
-		err = take_first(table, number, t);
+		err = take_first(table, number, t, !r->session->program->rodata->config.keep_below);
 		if (!err)
 			err = take_progress(r, table, number, t);
 	}
@@ -252,7 +265,7 @@ static struct error *read_table(struct profile_reading *r, struct counted_table 
 
 static struct error *put_sample(struct profile_reading *r, const struct count_key *key,
 				uint16_t class, enum state state, uint64_t ns, uint64_t count,
-				bool is_in_progress)
+				uint64_t longest, bool is_in_progress)
 {
 	struct sample sample = {
 		.thread = r->threads[key->thread],
@@ -263,6 +276,7 @@ static struct error *put_sample(struct profile_reading *r, const struct count_ke
 		.is_in_progress = is_in_progress,
 		.ns = ns,
 		.count = count,
+		.longest_ns = longest,
 	};
 	struct error *err;
 
@@ -287,6 +301,7 @@ static struct error *put_entry(struct profile_reading *r, struct counted_entry *
 	struct count_value before = { 0 };
 	const struct counted_entry *known;
 	struct error *err;
+	bool is_whole;
 
 	memcpy(&key, entry->key->bytes, sizeof(key));
 	if (key.thread >= r->record_count || r->threads[key.thread] == UINT32_MAX ||
@@ -295,11 +310,14 @@ static struct error *put_entry(struct profile_reading *r, struct counted_entry *
 	known = reading_find_entry(&r->session->counted, &key);
 	if (known)
 		before = known->value;
+	/* The longest may be of an earlier reading. */
+	is_whole = !before.ns && !before.runnable_ns;
 	err = put_sample(r, &key, key.class,
 			 profile_classes[key.class].is_off_cpu ? (enum state)key.state
 							       : reason_default_state(key.class),
 			 reading_less(entry->value.ns, before.ns),
-			 reading_less(entry->value.count, before.count), entry->is_in_progress);
+			 reading_less(entry->value.count, before.count),
+			 is_whole ? entry->value.longest : 0, entry->is_in_progress);
 	/* A wait that is followed by one for a CPU is one stretch, and counted as the former. */
 	if (!err)
 		err = put_sample(r, &key, CLASS_RUNNABLE, STATE_RUNNABLE,
@@ -307,6 +325,7 @@ static struct error *put_entry(struct profile_reading *r, struct counted_entry *
 				 entry->value.count ? 0
 						    : reading_less(entry->value.runnable_count,
 								   before.runnable_count),
+				 is_whole && key.class == CLASS_RUNNABLE ? entry->value.longest : 0,
 				 entry->is_in_progress);
 	keep_reported(&entry->value, &before);
 	return err;

@@ -22,6 +22,16 @@ one_wait_is_one_place() {
 	loses_nothing
 }
 
+# One place has many short waits and a long one: its sum has the same longest wait as the list of single waits.
+longest_of_a_place_is_that_of_its_waits() {
+	[ -p "$scratch/nothing" ] || mkfifo "$scratch/nothing"
+	take offcpu --longest 1 -- bash -c 'exec 3<> "$0"; for i in {1..20} 300; do read -t "$(printf 0.%03d $i)" -u 3; done; :' \
+		"$scratch/nothing"
+	equal "the longest, and how many there were" "$(ask '.longest[0].ns as $exact | .samples |
+		(.longest_ns | max) as $most | (.longest_ns | index($most)) as $at |
+		[$most >= $exact, $most <= $exact * 1.001, .count[$at] >= 10] | @json')" "[true,true,true]"
+}
+
 # Nothing ends in so short a time, and all of it is in the profile.
 waits_that_go_on_are_counted() {
 	"$ctprof" offcpu -p $napper -d 100ms > "$scratch/text" || return 1
@@ -178,6 +188,7 @@ functions_without_a_file() {
 run_case "offcpu: a wait that began before is at the place of those that follow" needs_profiles \
 	napping one_wait_is_one_place
 run_case "offcpu: waits that had not ended are counted" needs_profiles napping waits_that_go_on_are_counted
+run_case "offcpu: the longest wait of a place" needs_profiles longest_of_a_place_is_that_of_its_waits
 run_case "offcpu: programs are apart" needs_profiles programs_are_apart
 run_case "profile: no times of threads whose switches are not followed" needs_profiles \
 	napping samples_are_all_that_is_known

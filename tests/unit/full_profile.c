@@ -125,6 +125,7 @@ static void add_samples(struct profile *p, uint64_t *seed)
 			.is_in_progress = i % 6 == 0,
 			.ns = next_random(seed),
 			.count = next_random(seed),
+			.longest_ns = i % 5 ? next_random(seed) : 0,
 		};
 
 		sample.event = sample.class == CLASS_EVENT ? i / CLASS_COUNT % 2 : 0;
@@ -245,7 +246,7 @@ void expect_same_profile(const struct profile *first, const struct profile *seco
 	for (size_t i = 0; i < first->events.count; i++)
 		expect_same_name(first->events.items[i], second->events.items[i]);
 	SAME_TABLE(samples, SAME(thread); SAME(node); SAME(class); SAME(state); SAME(event);
-		   SAME(cpu); SAME(is_in_progress); SAME(ns); SAME(count));
+		   SAME(cpu); SAME(is_in_progress); SAME(ns); SAME(count); SAME(longest_ns));
 	SAME_TABLE(longest, SAME(thread); SAME(node); SAME(class); SAME(state);
 		   SAME(is_in_progress); SAME(begun_ns); SAME(ns); SAME(runnable_ns);
 		   SAME_NAME(waker); SAME(waker_tid));

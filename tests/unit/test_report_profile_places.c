@@ -111,6 +111,33 @@ TEST(the_longest_wait_of_a_place_is_that_of_the_longest_waits)
 	assert_non_null(strstr(report_scene_text(&s, waits_report), "kworker (44)"));
 }
 
+/* The kernel keeps one for each sum; where one has none, that of the place is unknown. */
+TEST(the_longest_wait_of_a_place_is_that_of_its_sums)
+{
+	struct block block = { .class = CLASS_INTERRUPTIBLE,
+			       .state = STATE_LOCK_FUTEX,
+			       .ns = 3495 };
+
+	fill();
+	s.profile->samples.items[0].longest_ns = 3500;
+	s.profile->samples.items[2].longest_ns = 200;
+	assert_string_equal(
+		report_scene_text(&s, waits_report),
+		"\n## Waits that matter most, by place\n"
+		"     time  threads  times     mean  longest  reason    where \n"
+		" 10.000µs        2      4  2.500µs        -  lock      "
+		"log_message -> pthread_mutex_lock \n"
+		"    300ns        1      2    150ns    200ns  storage   write_log -> fsync \n"
+		"     30ns        1      -        -        -  cpu-wait  write_log -> fsync \n");
+	s.profile->samples.items[1].longest_ns = 4000;
+	assert_non_null(strstr(report_scene_text(&s, waits_report), " 2.500µs  4.000µs  lock "));
+	/* --longest has it exactly. */
+	block.thread = s.profile->samples.items[0].thread;
+	block.node = s.profile->samples.items[0].node;
+	assert_true(array_push(&s.profile->longest, block));
+	assert_non_null(strstr(report_scene_text(&s, waits_report), " 2.500µs  3.495µs  lock "));
+}
+
 TEST(waits_for_work_are_left_out_beside_others)
 {
 	uint32_t thread = build_profile_thread(s.profile, 2, 2, "kworker", "kworker", NULL);
@@ -327,6 +354,7 @@ TEST(files_without_symbols_have_their_build_id_once)
 UNIT_TESTS(CASE(well_known_frames_are_told_by_name_and_file),
 	   CASE(waits_are_by_program_reason_and_place),
 	   CASE(the_longest_wait_of_a_place_is_that_of_the_longest_waits),
+	   CASE(the_longest_wait_of_a_place_is_that_of_its_sums),
 	   CASE(waits_for_work_are_left_out_beside_others),
 	   CASE(the_next_question_is_about_a_wait_that_is_not_by_design),
 	   CASE(functions_have_what_the_scheduler_has), CASE(time_of_functions_is_that_of_the_tree),
