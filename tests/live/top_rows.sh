@@ -257,7 +257,7 @@ profile_comes_back() {
 	on_screen_still 'CPU% COMMAND'
 	on_screen_still "$pid .*states"
 	press q
-	on_screen_still '^$'
+	while tmux -S "$scratch/rows.tmux" has-session 2> /dev/null; do sleep 0.1; done
 }
 
 # How it ended, what it did until then, and nothing that is still to come.
