@@ -80,6 +80,33 @@ static size_t piece_width(const char *text, size_t *ret_length)
 	return width + more;
 }
 
+/* What a line names to be run: "ctprof", with its words. */
+#define COMMAND "ctprof "
+
+/* The length of the command with the blanks and the bracket before it; 0: none is here. It ends
+ * with the line, or before a mark of the sentence. */
+static size_t command_length(const char *text)
+{
+	const size_t before = strspn(text, " (");
+	size_t length = before;
+
+	if (strncmp(text + before, COMMAND, strlen(COMMAND)) != 0)
+		return 0;
+	while (text[length] && !strchr(");,", text[length]))
+		length++;
+	/* The mark stays with the last word. */
+	return length + strspn(text + length, ");,");
+}
+
+/* So that the command can be copied: does it fit in a line of its own, but not in the rest of this
+ * one? */
+static bool parts_command(const struct fold *fold, const char *text, size_t used, size_t indent)
+{
+	const size_t length = command_length(text), blanks = strspn(text, " ");
+
+	return length && used + length > fold->width && indent + length - blanks <= fold->width;
+}
+
 /* Where the next lines begin: below the last column of a list, or behind the first word. */
 static size_t hanging_indent(const struct fold *fold, const char *line)
 {
@@ -107,7 +134,8 @@ static void print_folded(const struct fold *fold, const char *line)
 		/* Blanks at the end are of no use. */
 		if (blanks == length && used)
 			break;
-		if (used > indent && used + width > fold->width) {
+		if (used > indent &&
+		    (used + width > fold->width || parts_command(fold, line, used, indent))) {
 			fprintf(fold->out, "\n%*s", (int)indent, "");
 			used = indent + width - blanks;
 			line += blanks;

@@ -4,8 +4,8 @@
  *
  * A terminal would break them within words. What follows the first line is indented by two more
  * than that, or in lists (two blanks stand between their columns) to the last column. Lines that
- * fit pass as they are, and so do words that do not fit: paths are to be copied as a whole. Escape
- * sequences take no room.
+ * fit pass as they are, and so do words that do not fit: paths are to be copied as a whole, and so
+ * are commands of ctprof, which begin a line rather than be parted. Escape sequences take no room.
  */
 #ifndef CLI_FOLD_H
 #define CLI_FOLD_H

@@ -42,6 +42,10 @@ TEST(lines)
 		{ "12345678          \n", "12345678          \n" },
 		{ "see /a/very/long/path here\n", "see\n  /a/very/long/path\n  here\n" },
 		{ "/a/very/long/path\n", "/a/very/long/path\n" },
+		/* A command to copy. */
+		{ "see ctprof x\n", "see\n  ctprof x\n" },
+		{ "a ctprof x y\n", "a ctprof x\n  y\n" },
+		{ "c (ctprof a)\n", "c (ctprof\n  a)\n" },
 		/* Colours take none, wide characters take two columns. */
 		{ "\033[1mab\033[0m \033[33mcd\033[0m efg\n",
 		  "\033[1mab\033[0m \033[33mcd\033[0m efg\n" },
