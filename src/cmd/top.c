@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/reading.h"
+#include "cli/terminal.h"
 #include "cmd/record.h"
 #include "top/top.h"
 #include "tui/columns.h"
@@ -133,6 +134,8 @@ static const struct option_row top_options[] = {
 	  "With --batch: print all rows of a table instead of the ten with most of the time that "
 	  "matters (running, waiting for a CPU, memory, locks or storage).",
 	  NULL, false },
+	{ "wide", 0, NULL, parse_wide, 0,
+	  "With --batch on a terminal: print all columns, and their cells whole.", NULL, false },
 	{ "record", 'r', "DIR", parse_string, AT(record),
 	  "Write a capture with the state times to DIR at the end of each window, as a recording "
 	  "for --replay, show and compare.",

@@ -102,12 +102,14 @@ static const struct table_column all_columns[] = {
 	THREAD_STATES(STATE)
 #undef STATE
 		{ "states", .type = TABLE_OBJECT, .formats = JSON, .field = TIMES },
-	{ "waits", .type = TABLE_TEXT, .right = true, .formats = PEOPLE, .field = WAIT },
-	{ "in", .type = TABLE_TEXT, .formats = PEOPLE, .field = WAIT_STATE },
+	{ "waits", .type = TABLE_TEXT, .right = true, .formats = PEOPLE, .field = WAIT,
+	  .minor = 1 },
+	{ "in", .type = TABLE_TEXT, .formats = PEOPLE, .field = WAIT_STATE, .whole = true,
+	  .minor = 1 },
 	{ "in_progress", .type = TABLE_TEXT, .formats = CSV, .field = PROGRESS_STATE },
 	{ "in_progress_ns", .type = TABLE_NS, .formats = CSV, .field = PROGRESS_NS },
 	{ "in_progress", .type = TABLE_OBJECT, .formats = JSON, .field = PROGRESS },
-	{ "switches/s", .type = TABLE_REAL, .formats = PEOPLE, .field = SWITCH_RATE },
+	{ "switches/s", .type = TABLE_REAL, .formats = PEOPLE, .field = SWITCH_RATE, .minor = 3 },
 	{ "switches", .type = TABLE_COUNT, .formats = PROGRAMS, .field = SWITCHES },
 	{ "", .type = TABLE_TEXT, .formats = PEOPLE, .field = TITLE },
 	{ "process", .type = TABLE_TEXT, .formats = CSV, .field = PROCESS },
@@ -116,12 +118,39 @@ static const struct table_column all_columns[] = {
 	{ "last_exit", .heading = "last exit", .type = TABLE_TEXT, .formats = PEOPLE | CSV,
 	  .field = EXIT },
 	{ "last_exit", .type = TABLE_OBJECT, .formats = JSON, .field = EXIT },
-#define FACT(id, a_name, a_heading)                                         \
-	{ a_name, .heading = a_heading, .type = TABLE_COUNT, .field = FACT, \
+#define FACT(id, a_name, a_heading)                                                            \
+	{ a_name, .heading = a_heading,                                                        \
+	  .type = ROW_FACT_##id == ROW_FACT_COMMAND ? TABLE_TEXT : TABLE_COUNT, .field = FACT, \
 	  .argument = ROW_FACT_##id },
 	ROW_FACTS_LIST(FACT)
 #undef FACT
 };
+
+/* A terminal can do without a state that no row shows, and without "idle", which is what the others
+ * leave of 100 %. */
+#define MINOR_IDLE 2
+#define MINOR_ZERO 4
+/* What is less is printed as 0.0 %. */
+#define SHARE_SHOWN 0.0005
+
+static bool is_in_rows(const struct state_list *list, enum state state)
+{
+	if (state_line_share(&list->total, state) >= SHARE_SHOWN)
+		return true;
+	for (size_t i = 0; i < list->lines.count; i++)
+		if (state_line_share(&list->lines.items[i], state) >= SHARE_SHOWN)
+			return true;
+	return false;
+}
+
+static unsigned minor_of(const struct states_report *report, const struct table_column *column)
+{
+	if (column->field != SHARE || !report->list)
+		return column->minor;
+	if (!is_in_rows(report->list, column->argument))
+		return MINOR_ZERO;
+	return column->argument == STATE_IDLE ? MINOR_IDLE : 0;
+}
 
 /* Those that are there always, or were asked for. Returns their number. */
 static size_t choose_columns(const struct states_report *report,
@@ -134,8 +163,10 @@ static size_t choose_columns(const struct states_report *report,
 
 		if (column->field == FACT   ? report->facts >> column->argument & 1
 		    : column->field == EXIT ? report->exits != NULL
-					    : true)
-			ret[count++] = *column;
+					    : true) {
+			ret[count] = *column;
+			ret[count++].minor = minor_of(report, column);
+		}
 	}
 	return count;
 }
@@ -467,9 +498,14 @@ static struct error *print_state_rows(const struct states_report *report, FILE *
 		table_row(&table, &list->total);
 	for (size_t i = 0; i < shown && table_row(&table, &list->lines.items[i]); i++)
 		;
+	if (is_text && shown < count) {
+		char line[64];
+
+		snprintf(line, sizeof(line), "... %zu more row%s (--all)", count - shown,
+			 plural(count - shown));
+		table_line(&table, line);
+	}
 	err = table_end(&table);
-	if (!err && is_text && shown < count)
-		fprintf(out, "... %zu more row%s (--all)\n", count - shown, plural(count - shown));
 	if (is_text)
 		fputc('\n', out);
 	return err || is_text ? err : written(out);

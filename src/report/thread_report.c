@@ -152,6 +152,17 @@ static size_t rows_with_time(const struct thread_rows *rows)
 	return count;
 }
 
+/* What a terminal can do without: classes that no row shows, then the time of threads that have
+ * nothing to do. */
+static unsigned minor_of(const struct thread_rows *rows, size_t shown, unsigned class)
+{
+	bool is_zero = true;
+
+	for (size_t i = 0; i < shown; i++)
+		is_zero &= !rows->items[i].ns[class];
+	return is_zero ? 2 : !(BUSY >> class & 1);
+}
+
 static struct error *print_thread_rows(FILE *out, const struct thread_rows *rows,
 				       const struct profile_style *style)
 {
@@ -167,9 +178,10 @@ static struct error *print_thread_rows(FILE *out, const struct thread_rows *rows
 
 	for (unsigned class = 0; class < CLASS_COUNT; class ++)
 		if (rows->occurring >> class & 1)
-			columns[count++] = (struct table_column){ profile_classes[class].name,
-								  .type = TABLE_NS, .field = CLASS,
-								  .argument = class };
+			columns[count++] = (struct table_column){
+				profile_classes[class].name, .type = TABLE_NS, .field = CLASS,
+				.argument = class, .minor = minor_of(rows, shown, class)
+			};
 	columns[count++] = (struct table_column){ "sum", .type = TABLE_NS, .field = SUM };
 	if (style->all || !add_up(rows, shown)) {
 		columns[count++] = (struct table_column){ "wall", .type = TABLE_NS, .field = WALL };
