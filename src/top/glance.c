@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/guard.h"
 #include "base/units.h"
 #include "os/process_user.h"
@@ -38,7 +39,7 @@ static struct guard *glance_guard(void)
 	return guard;
 }
 
-bool glance_run(void (*work)(void *), const struct wait_host *host, uint32_t tid,
+bool glance_run(void (*work)(void *), struct wait_look *look, uint32_t tid,
 		struct wait_chain *chain)
 {
 	struct guard *guard = glance_guard();
@@ -50,7 +51,7 @@ bool glance_run(void (*work)(void *), const struct wait_host *host, uint32_t tid
 	/* The bytes need no zeros. */
 	memset(glance, 0, offsetof(struct glance, chain));
 	glance->chain = *chain;
-	glance->host = host;
+	glance->look = look;
 	glance->tid = tid;
 	glance->fd = -1;
 	if (!guard_run(guard, work, glance, release_glance))
@@ -62,9 +63,35 @@ bool glance_run(void (*work)(void *), const struct wait_host *host, uint32_t tid
 	return found;
 }
 
+/* Before each call: false when the time is over, or looking at this process hung before. */
+static bool enter(struct glance *glance)
+{
+	if (clock_ns(CLOCK_MONOTONIC) >= glance->look->until_ns)
+		glance->is_late = true;
+	return !glance->is_late && guard_enter();
+}
+
+bool glance_open(struct glance *glance, const char *path, int flags)
+{
+	/* While the call is in progress, the caller may be gone. */
+	const int proc = glance->look->host->proc;
+
+	if (!enter(glance))
+		return false;
+	glance->fd = openat(proc, path, O_RDONLY | O_CLOEXEC | flags);
+	guard_leave();
+	return glance->fd >= 0;
+}
+
+void glance_close(struct glance *glance)
+{
+	if (glance->fd >= 0)
+		close(glance->fd);
+	glance->fd = -1;
+}
+
 struct text glance_file(struct glance *glance, const char *format, ...)
 {
-	struct text none = { glance->bytes, 0 };
 	size_t length = 0;
 	char path[96];
 	va_list values;
@@ -73,12 +100,10 @@ struct text glance_file(struct glance *glance, const char *format, ...)
 	va_start(values, format);
 	vsnprintf(path, sizeof(path), format, values);
 	va_end(values);
-	if (!guard_enter())
-		return none;
-	glance->fd = openat(glance->host->proc, path, O_RDONLY | O_CLOEXEC);
-	guard_leave();
-	while (glance->fd >= 0 && length < GLANCE_BYTES) {
-		if (!guard_enter())
+	if (!glance_open(glance, path, 0))
+		return (struct text){ glance->bytes, 0 };
+	while (length < GLANCE_BYTES) {
+		if (!enter(glance))
 			break;
 		got = read(glance->fd, glance->bytes + length, GLANCE_BYTES - length);
 		guard_leave();
@@ -86,19 +111,25 @@ struct text glance_file(struct glance *glance, const char *format, ...)
 			break;
 		length += (size_t)got;
 	}
-	if (glance->fd >= 0)
-		close(glance->fd);
-	glance->fd = -1;
+	glance_close(glance);
 	return (struct text){ glance->bytes, length };
+}
+
+size_t glance_memory(struct glance *glance, uint32_t tid, uint64_t address, void *into, size_t size)
+{
+	if (clock_ns(CLOCK_MONOTONIC) >= glance->look->until_ns)
+		glance->is_late = true;
+	return glance->is_late ? 0 : glance->look->host->read_memory(tid, address, into, size);
 }
 
 bool glance_link(struct glance *glance, const char *path, char *ret, size_t room)
 {
+	const int proc = glance->look->host->proc;
 	ssize_t got;
 
-	if (!guard_enter())
+	if (!enter(glance))
 		return false;
-	got = readlinkat(glance->host->proc, path, glance->bytes, room - 1);
+	got = readlinkat(proc, path, glance->bytes, room - 1);
 	guard_leave();
 	if (got <= 0)
 		return false;

@@ -13,23 +13,32 @@
 #define GLANCE_BYTES ((size_t)1 << 20)
 
 struct glance {
-	const struct wait_host *host;
+	struct wait_look *look;
 	int fd;           /* that is being read; -1: none */
 	struct tids tids; /* of a process: its threads, or its descriptors */
 	struct tids pids;
 	uint32_t tid; /* where the chain begins */
 	bool found;
+	bool is_late; /* something was not read, since the time was over */
 	struct wait_chain chain;
 	char bytes[GLANCE_BYTES]; /* of the file that was read last */
 };
 
 /* Run `work` with a job; false: it was given up, and `ret` is untouched. */
-bool glance_run(void (*work)(void *glance), const struct wait_host *host, uint32_t tid,
+bool glance_run(void (*work)(void *glance), struct wait_look *look, uint32_t tid,
 		struct wait_chain *chain);
+
+/* A directory below /proc: the descriptor, in glance->fd, or false. */
+bool glance_open(struct glance *glance, const char *path, int flags);
+void glance_close(struct glance *glance);
 
 /* The file below /proc, up to GLANCE_BYTES; "" where it cannot be read. Good until the next. */
 struct text glance_file(struct glance *glance, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* Memory of a thread: as read_memory of struct wait_host. */
+size_t glance_memory(struct glance *glance, uint32_t tid, uint64_t address, void *into,
+		     size_t size);
 
 /* The target of a link below /proc, cut to the room, and with a NUL. False: there is none. */
 bool glance_link(struct glance *glance, const char *path, char *ret, size_t room);

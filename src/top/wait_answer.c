@@ -4,7 +4,11 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/file.h"
+
+/* The time for all that is read of a row, once a window. */
+#define LOOK_NS (NS_PER_S / 2)
 
 /* Threads of a group that are looked at: those with most of the leading state. */
 #define MEMBERS_MOST 32
@@ -51,6 +55,11 @@ static size_t commonest(const struct wait_chain *chains, size_t count, size_t mo
 	return best;
 }
 
+static bool is_over(const struct wait_look *look)
+{
+	return clock_ns(CLOCK_MONOTONIC) >= look->until_ns;
+}
+
 /* --- one thread --- */
 
 /* Glances at one thread, until so many show it in the state that leads; the first ones are enough
@@ -62,7 +71,7 @@ static size_t commonest(const struct wait_chain *chains, size_t count, size_t mo
 
 #define WHOLE_CHAIN  (WAIT_CHAIN_MOST + 1)
 
-static bool look_at_thread(const struct wait_host *host, uint32_t tid, enum state lead,
+static bool look_at_thread(struct wait_look *look, uint32_t tid, enum state lead,
 			   struct wait_chain *ret)
 {
 	const struct timespec gap = { .tv_nsec = GLANCE_GAP };
@@ -70,9 +79,9 @@ static bool look_at_thread(const struct wait_host *host, uint32_t tid, enum stat
 	uint32_t alike = 0;
 	size_t seen = 0;
 
-	for (int i = 0; chains && i < GLANCES_MOST && seen < SEEN_MOST; i++) {
+	for (int i = 0; chains && i < GLANCES_MOST && seen < SEEN_MOST && !is_over(look); i++) {
 		/* A kernel that did not answer in time may do so now. */
-		seen += wait_chain_follow(host, tid, &chains[seen]) &&
+		seen += wait_chain_follow(look, tid, &chains[seen]) &&
 			wait_sentence_fits(lead, &chains[seen]);
 		commonest(chains, seen, WHOLE_CHAIN, &alike);
 		if (seen == SEEN_ENOUGH && alike == seen)
@@ -99,7 +108,7 @@ static int by_time(const void *a, const void *b)
 	return left->ns < right->ns ? 1 : left->ns > right->ns ? -1 : 0;
 }
 
-static struct error *look_at_members(const struct wait_host *host, const struct state_line *lines,
+static struct error *look_at_members(struct wait_look *look, const struct state_line *lines,
 				     size_t count, struct wait_answer *ret)
 {
 	struct member *members = calloc(count + 1, sizeof(*members));
@@ -114,8 +123,8 @@ static struct error *look_at_members(const struct wait_host *host, const struct 
 				members[known++] = (struct member){ lines[i].thread->tid, ns };
 		}
 		qsort(members, known, sizeof(*members), by_time);
-		for (size_t i = 0; i < known && i < MEMBERS_MOST; i++)
-			seen += wait_chain_follow(host, members[i].tid, &chains[seen]) &&
+		for (size_t i = 0; i < known && i < MEMBERS_MOST && !is_over(look); i++)
+			seen += wait_chain_follow(look, members[i].tid, &chains[seen]) &&
 				wait_sentence_fits(ret->lead, &chains[seen]);
 		if (seen) {
 			ret->chain = chains[commonest(chains, seen, 1, &ret->alike)];
@@ -134,6 +143,7 @@ struct error *wait_answer_find(const struct wait_host *host, const struct state_
 			       const char *remark, struct wait_answer *ret)
 {
 	const bool has_ended = line->thread && line->thread->has_ended;
+	struct wait_look look = { .host = host, .until_ns = clock_ns(CLOCK_MONOTONIC) + LOOK_NS };
 	struct wait_sentence sentence;
 	struct error *err = NULL;
 	size_t length;
@@ -145,13 +155,14 @@ struct error *wait_answer_find(const struct wait_host *host, const struct state_
 	ret->threads = count > 1 ? (uint32_t)count : 0;
 	ret->alike = 0;
 	if (host && ret->lead < STATE_COUNT && count > 1)
-		err = look_at_members(host, members, count, ret);
+		err = look_at_members(&look, members, count, ret);
 	else if (host && ret->lead < STATE_COUNT && !has_ended)
-		ret->has_chain = look_at_thread(host, line->thread->tid, ret->lead, &ret->chain);
+		ret->has_chain = look_at_thread(&look, line->thread->tid, ret->lead, &ret->chain);
+	if (!err && ret->has_chain)
+		wait_chain_name_ends(&look, &ret->chain);
+	wait_look_deinit(&look);
 	if (err)
 		return err;
-	if (ret->has_chain)
-		wait_chain_name_ends(host, &ret->chain);
 	sentence = (struct wait_sentence){
 		.line = line,
 		.measured = measured,

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -108,11 +109,9 @@ static uint32_t translate(struct glance *glance, uint32_t tgid, uint32_t inner)
 	int failed;
 
 	snprintf(path, sizeof(path), "%" PRIu32 "/task", tgid);
-	glance->fd = openat(glance->host->proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	failed = glance->fd < 0 ? -1 : tasks_list(glance->fd, &glance->tids);
-	if (glance->fd >= 0)
-		close(glance->fd);
-	glance->fd = -1;
+	failed =
+		glance_open(glance, path, O_DIRECTORY) ? tasks_list(glance->fd, &glance->tids) : -1;
+	glance_close(glance);
 	for (size_t i = 0; !failed && i < glance->tids.count && i < TRANSLATED_MOST; i++) {
 		struct wait_link link;
 		struct task_identity identity;
@@ -196,7 +195,7 @@ static void read_path(struct glance *glance, struct wait_link *link, uint64_t ad
 
 	if (room > sizeof(path))
 		room = sizeof(path);
-	got = glance->host->read_memory(link->tid, address, path, room);
+	got = glance_memory(glance, link->tid, address, path, room);
 	copy_safe(link->object, sizeof(link->object), (struct text){ path, strnlen(path, got) });
 }
 
@@ -245,7 +244,7 @@ static void name_object(struct glance *glance, struct wait_link *link)
 		return;
 	case POLLED_FILE:
 		/* struct pollfd begins with the descriptor. */
-		if (glance->host->read_memory(link->tid, arguments[0], &polled, sizeof(polled)) ==
+		if (glance_memory(glance, link->tid, arguments[0], &polled, sizeof(polled)) ==
 		    sizeof(polled))
 			name_descriptor(glance, link, (uint32_t)polled);
 		return;
@@ -264,7 +263,7 @@ static uint32_t lock_owner(struct glance *glance, struct wait_link *link)
 {
 	char bytes[LOCK_WAIT_BYTES];
 	const size_t got =
-		glance->host->read_memory(link->tid, link->lock.address, bytes, sizeof(bytes));
+		glance_memory(glance, link->tid, link->lock.address, bytes, sizeof(bytes));
 
 	return find_owner(glance, link, lock_wait_owner(&link->lock, bytes, got));
 }
@@ -301,6 +300,29 @@ static bool is_file_lock(const struct task_call *call)
 							    (uint32_t)call->arguments[1] == 38));
 }
 
+/* The bytes of /proc/locks. Without memory to keep them, they are read again. */
+static struct text locks_of(struct glance *glance)
+{
+	struct wait_look *look = glance->look;
+	struct text bytes;
+
+	if (look->locks)
+		return (struct text){ look->locks, look->locks_length };
+	bytes = glance_file(glance, "locks");
+	look->locks = glance->is_late ? NULL : malloc(bytes.length + 1);
+	if (!look->locks)
+		return bytes;
+	memcpy(look->locks, bytes.bytes, bytes.length);
+	look->locks_length = bytes.length;
+	return (struct text){ look->locks, look->locks_length };
+}
+
+void wait_look_deinit(struct wait_look *look)
+{
+	free(look->locks);
+	look->locks = NULL;
+}
+
 /* What a blocked thread waits for, by its system call. Returns the thread that it waits for; 0: it
  * is none, or not known. */
 static uint32_t decide_call(struct glance *glance, struct wait_link *link)
@@ -323,7 +345,7 @@ static uint32_t decide_call(struct glance *glance, struct wait_link *link)
 	if (!is_file_lock(&link->call))
 		return 0;
 	link->kind = LINK_FILE_LOCK;
-	return file_locks_holder(glance_file(glance, "locks"), link->tgid);
+	return file_locks_holder(locks_of(glance), link->tgid);
 }
 
 /* Read a thread. *ret_next is the one that it waits for, or 0. False: it is gone. */
@@ -407,7 +429,7 @@ static void follow(void *context)
 
 		if (known < chain->count) {
 			chain->cycle = is_standing(glance, known) ? known : chain->count;
-			glance->found = true;
+			glance->found = !glance->is_late;
 			return;
 		}
 		if (!read_link_of(glance, tid, &chain->links[chain->count], &next))
@@ -417,11 +439,12 @@ static void follow(void *context)
 	}
 	chain->is_cut = tid && chain->count == WAIT_CHAIN_MOST;
 	chain->cycle = chain->count;
-	glance->found = chain->count;
+	/* What was not read in time is not known, which differs from nothing. */
+	glance->found = chain->count && !glance->is_late;
 }
 
-bool wait_chain_follow(const struct wait_host *host, uint32_t tid, struct wait_chain *ret)
+bool wait_chain_follow(struct wait_look *look, uint32_t tid, struct wait_chain *ret)
 {
 	*ret = (struct wait_chain){ 0 };
-	return glance_run(follow, host, tid, ret);
+	return glance_run(follow, look, tid, ret);
 }

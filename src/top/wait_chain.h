@@ -3,9 +3,11 @@
  * What a thread waits for, followed from thread to thread: a lock that another thread holds, which
  * waits for a file, and so on.
  *
+ *	struct wait_look look = { .host = wait_host(), .until_ns = UINT64_MAX };
  *	struct wait_chain chain;
- *	if (wait_chain_follow(tid, &chain))
+ *	if (wait_chain_follow(&look, tid, &chain))
  *		wait_sentence_print(...);
+ *	wait_look_deinit(&look);
  *
  * Each link is read from /proc and from the memory of its process, one after the other, so a chain
  * is a glance at threads that go on meanwhile. A circle of waits is only called a deadlock if all
@@ -75,13 +77,26 @@ struct wait_host {
 /* The one of this host; NULL: /proc cannot be opened, or numbers there are not ours. */
 const struct wait_host *wait_host(void);
 
-/* False, with `ret` undefined: the thread is gone, the kernel does not answer, or there is no
- * memory. */
-bool wait_chain_follow(const struct wait_host *host, uint32_t tid, struct wait_chain *ret);
+/* Chains that are read together. */
+struct wait_look {
+	const struct wait_host *host;
+	/* Nothing is read after this time of CLOCK_MONOTONIC: a stranger may slow down each of its
+	 * files by as much as one call is waited for. */
+	uint64_t until_ns;
+	/* Of /proc/locks, which the kernel makes of the locks of all processes: read once. */
+	char *locks; /* NULL: not yet */
+	size_t locks_length;
+};
+
+void wait_look_deinit(struct wait_look *look);
+
+/* False, with `ret` undefined: the thread is gone, the kernel does not answer, the time is over, or
+ * there is no memory. */
+bool wait_chain_follow(struct wait_look *look, uint32_t tid, struct wait_chain *ret);
 
 /* Look up the other ends of the pipes and sockets that the last link waits at, and put them into
  * its `object`. This reads the descriptors of all processes that may be looked at, for a tenth of a
  * second at most. */
-void wait_chain_name_ends(const struct wait_host *host, struct wait_chain *chain);
+void wait_chain_name_ends(struct wait_look *look, struct wait_chain *chain);
 
 #endif

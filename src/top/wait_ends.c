@@ -79,12 +79,10 @@ static bool has_end(struct glance *glance, uint32_t pid, const struct end_search
 	int failed;
 
 	snprintf(path, sizeof(path), "%" PRIu32 "/fd", pid);
-	glance->fd = openat(glance->host->proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (glance->fd < 0)
+	if (!glance_open(glance, path, O_DIRECTORY))
 		return false;
 	failed = tasks_list(glance->fd, &glance->tids);
-	close(glance->fd);
-	glance->fd = -1;
+	glance_close(glance);
 	if (failed)
 		return false;
 	if (is_other_end(glance, pid, 0, search))
@@ -127,17 +125,18 @@ static int by_distance(const void *a, const void *b, void *from)
 /* All processes, until the time is over: first those that were started about when this one was. */
 static void search_processes(struct glance *glance, uint32_t from, struct end_search *search)
 {
-	const uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
+	const uint64_t own_ns = clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS,
+		       until_ns = own_ns < glance->look->until_ns ? own_ns : glance->look->until_ns;
 	struct tids *pids = &glance->pids;
 
-	if (tasks_list(glance->host->proc, pids) || !pids->count)
+	if (tasks_list(glance->look->host->proc, pids) || !pids->count)
 		return;
 	qsort_r(pids->items, pids->count, sizeof(*pids->items), by_distance, &from);
 	for (size_t i = 0; i < pids->count && !search->is_cut; i++) {
 		guard_about(pids->items[i]);
 		if (has_end(glance, pids->items[i], search, until_ns))
 			add_found(glance, search, pids->items[i]);
-		search->is_cut = clock_ns(CLOCK_MONOTONIC) > until_ns;
+		search->is_cut = clock_ns(CLOCK_MONOTONIC) >= until_ns;
 	}
 }
 
@@ -262,7 +261,7 @@ static void name_ends(void *context)
 		name_internet_socket(glance, link);
 }
 
-void wait_chain_name_ends(const struct wait_host *host, struct wait_chain *chain)
+void wait_chain_name_ends(struct wait_look *look, struct wait_chain *chain)
 {
 	struct wait_link *link = &chain->links[chain->count - 1];
 	struct unix_socket socket;
@@ -275,5 +274,5 @@ void wait_chain_name_ends(const struct wait_host *host, struct wait_chain *chain
 		snprintf(link->object, sizeof(link->object), "a Unix socket");
 		append_queues(link, 0, socket.bytes_in);
 	}
-	glance_run(name_ends, host, link->tid, chain);
+	glance_run(name_ends, look, link->tid, chain);
 }

@@ -26,15 +26,15 @@ static size_t read_memory(uint32_t tid, uint64_t address, void *into, size_t siz
 	return size;
 }
 
-static struct wait_host host(void)
-{
-	return (struct wait_host){ proc.dir, read_memory };
-}
+static struct wait_host host;
+static struct wait_look look;
 
 static int set_proc(void **state)
 {
 	(void)state;
 	scratch_init(&proc);
+	host = (struct wait_host){ proc.dir, read_memory };
+	look = (struct wait_look){ .host = &host, .until_ns = UINT64_MAX };
 	memset(memory, 0, sizeof(memory));
 	memory_reads = memory_bytes = 0;
 	return 0;
@@ -43,6 +43,7 @@ static int set_proc(void **state)
 static int clear_proc(void **state)
 {
 	(void)state;
+	wait_look_deinit(&look);
 	scratch_deinit(&proc);
 	return 0;
 }
@@ -102,7 +103,6 @@ static void put_mutex(uint32_t address, uint32_t owner)
 /* The sentence of a row that was in one state all the time. */
 static void expect_sentence(uint32_t tid, enum state state, const char *expected)
 {
-	const struct wait_host here = host();
 	struct state_thread thread = { .tid = tid };
 	struct state_line line = { .thread = &thread, .window_ns = 100, .whole_ns = 100 };
 	struct wait_sentence sentence = { .line = &line, .measured = UINT32_MAX };
@@ -112,7 +112,7 @@ static void expect_sentence(uint32_t tid, enum state state, const char *expected
 	FILE *out = open_memstream(&text, &length);
 
 	line.times.ns[state] = 100;
-	assert_true(wait_chain_follow(&here, tid, &chain));
+	assert_true(wait_chain_follow(&look, tid, &chain));
 	sentence.lead = wait_sentence_lead(&line, sentence.measured);
 	assert_true(wait_sentence_fits(sentence.lead, &chain));
 	sentence.chain = &chain;
@@ -182,7 +182,6 @@ TEST(circles)
 /* A process that locked a file has other threads, which may unlock it. */
 TEST(locks_of_files_are_of_processes)
 {
-	const struct wait_host here = host();
 	struct wait_chain chain;
 	char call[128];
 
@@ -195,7 +194,7 @@ TEST(locks_of_files_are_of_processes)
 	for (uint32_t threads = 1; threads <= 2; threads++) {
 		put("100/status",
 		    "Name:\tleader\nState:\tS\nTgid:\t100\nVmSize:\t1 kB\nThreads:\t%u\n", threads);
-		assert_true(wait_chain_follow(&here, 100, &chain));
+		assert_true(wait_chain_follow(&look, 100, &chain));
 		assert_int_equal(chain.count, 2);
 		assert_int_equal(chain.links[1].kind, LINK_FILE_LOCK);
 		assert_int_equal(chain.cycle, threads == 1 ? 0 : 2);
@@ -205,7 +204,6 @@ TEST(locks_of_files_are_of_processes)
 /* A chain that goes on is cut. */
 TEST(long_chains)
 {
-	const struct wait_host here = host();
 	struct wait_chain chain;
 	char *text;
 	size_t length;
@@ -215,7 +213,7 @@ TEST(long_chains)
 		put_locked(101 + i, "x", 0x40 + i * 0x20);
 		put_mutex(0x40 + i * 0x20, 102 + i);
 	}
-	assert_true(wait_chain_follow(&here, 101, &chain));
+	assert_true(wait_chain_follow(&look, 101, &chain));
 	assert_int_equal(chain.count, WAIT_CHAIN_MOST);
 	assert_int_equal(chain.cycle, chain.count);
 	assert_true(chain.is_cut);
@@ -259,12 +257,11 @@ TEST(numbers_of_containers)
 /* Of the pipe at which thread 101 waits in this call. */
 static void expect_other_end(const char *call, const char *expected)
 {
-	const struct wait_host here = host();
 	struct wait_chain chain;
 
 	put("101/syscall", "%s", call);
-	assert_true(wait_chain_follow(&here, 101, &chain));
-	wait_chain_name_ends(&here, &chain);
+	assert_true(wait_chain_follow(&look, 101, &chain));
+	wait_chain_name_ends(&look, &chain);
 	assert_string_equal(chain.links[0].object, expected);
 }
 
@@ -298,13 +295,12 @@ TEST(other_ends_of_pipes)
 /* Names are strangers'. */
 TEST(names_are_made_safe)
 {
-	const struct wait_host here = host();
 	struct wait_chain chain;
 
 	put_thread(101, "a\x1b[2J", 'S', "0 0x3 0x0 0x0 0x0 0x0 0x0 0x7ff0 0x55\n");
 	assert_int_equal(mkdirat(proc.dir, "101/fd", 0755), 0);
 	assert_int_equal(symlinkat("/x\x1b]0;y\n", proc.dir, "101/fd/3"), 0);
-	assert_true(wait_chain_follow(&here, 101, &chain));
+	assert_true(wait_chain_follow(&look, 101, &chain));
 	assert_string_equal(chain.links[0].name, "a?[2J");
 	assert_null(strpbrk(chain.links[0].object, "\x1b\n"));
 }
@@ -329,10 +325,63 @@ TEST(remarks_are_made_safe)
 	free(text);
 }
 
+/* The kernel makes /proc/locks of the locks of all processes. */
+TEST(locks_are_read_once)
+{
+	struct wait_chain chain;
+	char call[128];
+
+	snprintf(call, sizeof(call), "%d 0x3 0x2 0x0 0x0 0x0 0x0 0x7ff0 0x55\n", SYS_flock);
+	put_thread(100, "holder", 'S', "");
+	put_thread(101, "waiter", 'S', call);
+	put("101/status", "Name:\twaiter\nState:\tS\nTgid:\t101\nVmSize:\t1 kB\n");
+	put("locks", "1: FLOCK  ADVISORY  WRITE 100 00:01:5 0 EOF\n"
+		     "1: -> FLOCK  ADVISORY  WRITE 101 00:01:5 0 EOF\n");
+	for (int i = 0; i < 2; i++) {
+		assert_true(wait_chain_follow(&look, 101, &chain));
+		assert_int_equal(chain.count, 2);
+		assert_int_equal(chain.links[1].tid, 100);
+		put("locks", "none\n");
+	}
+	wait_look_deinit(&look);
+	assert_true(wait_chain_follow(&look, 101, &chain));
+	assert_int_equal(chain.count, 1);
+}
+
+/* After its time a look reads nothing, and claims nothing. */
+TEST(late_looks)
+{
+	struct wait_chain chain;
+
+	put_locked(101, "worker", 0x100);
+	put_mutex(0x100, 102);
+	look.until_ns = 0;
+	assert_false(wait_chain_follow(&look, 101, &chain));
+	assert_int_equal(memory_reads, 0);
+}
+
+/* Memory that takes too long is the last that is read. */
+static size_t read_slowly(uint32_t tid, uint64_t address, void *into, size_t size)
+{
+	look.until_ns = 0;
+	return read_memory(tid, address, into, size);
+}
+
+TEST(looks_that_become_late)
+{
+	struct wait_chain chain;
+
+	put_locked(101, "a", 0x100);
+	put_locked(102, "b", 0x200);
+	put_mutex(0x100, 102);
+	host.read_memory = read_slowly;
+	assert_false(wait_chain_follow(&look, 101, &chain));
+	assert_int_equal(memory_reads, 1);
+}
+
 /* Files and memory of any content give a chain or none, within bounds. */
 TEST(anything)
 {
-	const struct wait_host here = host();
 	uint64_t seed = 17;
 
 	for (int round = 0; round < 300; round++) {
@@ -354,7 +403,7 @@ TEST(anything)
 		for (size_t i = 0; i < array_length(memory); i++)
 			memory[i] = (uint32_t)(next_random(&seed) % 2 ? 101 + i % 3
 								      : next_random(&seed));
-		if (!wait_chain_follow(&here, 101, &chain))
+		if (!wait_chain_follow(&look, 101, &chain))
 			continue;
 		assert_in_range(chain.count, 1, WAIT_CHAIN_MOST);
 		assert_in_range(chain.cycle, 0, chain.count);
@@ -366,4 +415,5 @@ TEST(anything)
 UNIT_TESTS(CASE(a_lock_and_what_its_holder_does), CASE(holders_that_run_stop_and_end),
 	   CASE(circles), CASE(locks_of_files_are_of_processes), CASE(long_chains),
 	   CASE(owners_that_are_no_threads), CASE(numbers_of_containers), CASE(other_ends_of_pipes),
+	   CASE(locks_are_read_once), CASE(late_looks), CASE(looks_that_become_late),
 	   CASE(names_are_made_safe), CASE(remarks_are_made_safe), CASE(anything))
