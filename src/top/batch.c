@@ -21,6 +21,11 @@ static void on_signal(int number)
 	is_over = true;
 }
 
+bool top_batch_is_over(void)
+{
+	return is_over;
+}
+
 /* The interval at which an engine collects ended threads. */
 #define TICK_NS (NS_PER_S / 4)
 

@@ -391,9 +391,15 @@ struct error *top_inspect(struct top *top, const struct screen_subject *subject,
 		       : print_group_page(top, source, subject, &row, out);
 }
 
-void top_inspector_deinit(struct top_inspector *inspector)
+void top_inspector_rest(struct top_inspector *inspector)
 {
 	thread_watch_stop(inspector->watch);
+	inspector->watch = NULL;
+}
+
+void top_inspector_deinit(struct top_inspector *inspector)
+{
+	top_inspector_rest(inspector);
 	thread_watches_wait();
 	taskstats_socket_close(inspector->taskstats);
 	capturer_close(inspector->capturer);

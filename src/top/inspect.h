@@ -48,6 +48,9 @@ struct error *top_inspect_window(struct top *top, size_t number) MUST_CHECK;
  * or a process. */
 void top_inspect_begin(struct top *top);
 
+/* No row is inspected for now: end what was begun for one. */
+void top_inspector_rest(struct top_inspector *inspector);
+
 /* End the inspection. */
 void top_inspector_deinit(struct top_inspector *inspector);
 

@@ -238,7 +238,7 @@ struct error *top_inspect_window(struct top *top, size_t number)
 		return NULL;
 	}
 	if (top->inspector.is_watch_early)
-		thread_watch_finish(top->inspector.watch);
+		thread_watch_finish(top->inspector.watch, top_batch_is_over);
 	if (top->arguments->format == STATES_FORMAT_JSON) {
 		err = print_json(top, &subject, number);
 	} else {

@@ -246,9 +246,9 @@ static void print_stacks(struct top *top, const struct screen_subject *subject, 
 		inspector->id = subject->line;
 	}
 	if (inspector->watch && top->arguments->inspect)
-		thread_watch_finish(inspector->watch);
+		thread_watch_finish(inspector->watch, top_batch_is_over);
 	if (inspector->watch)
-		thread_watch_print(inspector->watch, is_over, out);
+		thread_watch_print(inspector->watch, is_over || top_batch_is_over(), out);
 	if (!is_over)
 		return;
 	thread_watch_stop(inspector->watch);

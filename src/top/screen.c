@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,7 +144,7 @@ static struct error *tick_screen(void *context)
 	const struct top *top = context;
 	PRIVILEGES_RAISED;
 
-	return engine_tick(top->engine);
+	return top->replay ? NULL : engine_tick(top->engine);
 }
 
 /* The narrowest usual terminal: lines of a page are cut, not wrapped. */
@@ -154,6 +155,13 @@ static struct error *inspect(void *context, const struct screen_subject *subject
 	PRIVILEGES_RAISED;
 
 	return top_inspect(context, subject, PAGE_WIDTH, out);
+}
+
+static void look_away(void *context)
+{
+	struct top *top = context;
+
+	top_inspector_rest(&top->inspector);
 }
 
 static void read_facts(void *context, unsigned wanted, const struct row_subject *subjects,
@@ -179,6 +187,7 @@ static struct error *jump_replay(void *context, const char *to)
 /* --- after it --- */
 
 #define PROFILE_TIME "10s"
+#define TICK_MS      250
 
 /* In the child: execute `ctprof profile` for the selected thread. Returns only on failure. */
 static struct error *profile(const struct screen_result *result)
@@ -198,7 +207,7 @@ static struct error *profile(const struct screen_result *result)
 /* The engine goes on: it gives back the records of threads that end meanwhile. */
 static struct error *wait_for(struct top *top, pid_t child)
 {
-	const struct timespec tick = { .tv_nsec = NS_PER_S / 4 };
+	const struct timespec tick = { .tv_nsec = TICK_MS * (NS_PER_S / 1000) };
 	struct error *err = NULL;
 
 	while (waitpid(child, NULL, WNOHANG) == 0) {
@@ -209,16 +218,29 @@ static struct error *wait_for(struct top *top, pid_t child)
 	return err;
 }
 
-/* False: the user wants no more, or the terminal is gone. */
-static bool wants_to_return(void)
+/* Wait for a line, of which the first key counts; meanwhile the engine goes on. The answer is no if
+ * the user wants no more, or the terminal is gone. */
+static struct error *ask_to_return(struct top *top, bool *ret)
 {
-	int key;
+	struct pollfd keyboard = { .fd = STDIN_FILENO, .events = POLLIN };
+	char keys[64] = "", first = '\0';
+	struct error *err = NULL;
+	ssize_t got = 1;
+	int ready;
 
 	fputs("\nPress Enter to return to ctprof top, q and Enter to quit.\n", stderr);
-	key = getchar();
-	for (int rest = key; rest != '\n' && rest != EOF;)
-		rest = getchar();
-	return key != EOF && key != 'q';
+	while (!err && got > 0 && !memchr(keys, '\n', sizeof(keys))) {
+		ready = poll(&keyboard, 1, TICK_MS);
+		if (ready <= 0) {
+			err = tick_screen(top);
+			continue;
+		}
+		memset(keys, 0, sizeof(keys));
+		got = read(STDIN_FILENO, keys, sizeof(keys));
+		first = first ? first : keys[0];
+	}
+	*ret = !err && got > 0 && first != 'q';
+	return err;
 }
 
 /* Profile, and ask. `^C` ends the profile, which then prints what it has, and not this process. */
@@ -240,9 +262,7 @@ static struct error *profile_and_return(struct top *top, const struct screen_res
 	}
 	err = child < 0 ? error_system(errno, "ctprof profile") : wait_for(top, child);
 	sigaction(SIGINT, &before, NULL);
-	if (!err)
-		*ret_returns = wants_to_return();
-	return err;
+	return err ? err : ask_to_return(top, ret_returns);
 }
 
 /* --- what is kept from run to run --- */
@@ -304,6 +324,7 @@ struct error *top_run_screen(struct top *top, int *ret)
 		.next = next_window,
 		.tick = top->replay ? NULL : tick_screen,
 		.inspect = inspect,
+		.look_away = look_away,
 		.facts = top->replay ? NULL : read_facts,
 		.step = top->replay ? step_replay : NULL,
 		.jump = top->replay ? jump_replay : NULL,

@@ -299,17 +299,24 @@ struct thread_watch *thread_watch_start(const struct watch_target *target)
 	return NULL;
 }
 
-void thread_watch_finish(struct thread_watch *watch)
+/* How often it is looked whether a signal came. */
+#define FINISH_STEP_NS (NS_PER_S / 20)
+
+void thread_watch_finish(struct thread_watch *watch, bool (*is_over)(void))
 {
-	struct timespec until = clock_timespec(clock_ns(CLOCK_MONOTONIC) + FINISH_S * NS_PER_S);
-	uint64_t before;
+	const uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + FINISH_S * NS_PER_S;
+	uint64_t before, now = 0;
 
 	pthread_mutex_lock(&watch->lock);
 	before = watch->texts;
 	watch->is_asked = true;
-	while (watch->texts == before && !watch->has_failed)
-		if (pthread_cond_timedwait(&watch->told, &watch->lock, &until))
-			break;
+	while (watch->texts == before && !watch->has_failed && now < until_ns && !is_over()) {
+		struct timespec until;
+
+		now = clock_ns(CLOCK_MONOTONIC);
+		until = clock_timespec(now + FINISH_STEP_NS);
+		pthread_cond_timedwait(&watch->told, &watch->lock, &until);
+	}
 	pthread_mutex_unlock(&watch->lock);
 }
 
@@ -319,7 +326,7 @@ void thread_watch_print(struct thread_watch *watch, bool is_over, FILE *out)
 	if (watch->text)
 		fputs(watch->text, out);
 	else if (is_over)
-		fputs(HEAD "none: the thread ended before its profile was read\n", out);
+		fputs(HEAD "none: the end came before a profile was read\n", out);
 	else
 		fprintf(out, HEAD "collecting for %d s\n", (int)(READ_NS / NS_PER_S));
 	pthread_mutex_unlock(&watch->lock);

@@ -28,8 +28,9 @@ struct watch_target {
 /* The target is copied. NULL without memory, or a thread for it. */
 struct thread_watch *thread_watch_start(const struct watch_target *target);
 
-/* Wait until there is a profile of a second or more up to now, or none can be had. */
-void thread_watch_finish(struct thread_watch *watch);
+/* Wait until there is a profile of a second or more up to now, none can be had, or `is_over` says
+ * so. */
+void thread_watch_finish(struct thread_watch *watch, bool (*is_over)(void));
 
 /* Print the last profile, or why there is none; `is_over`: there will be no more. */
 void thread_watch_print(struct thread_watch *watch, bool is_over, FILE *out);

@@ -109,6 +109,8 @@ const char *top_user_name(void *users, uint32_t uid);
 struct error *top_select(struct top_arguments *arguments, uint32_t number) MUST_CHECK;
 
 struct error *top_run_batch(struct top *top) MUST_CHECK;
+/* A signal came: what there is is printed without more waiting. */
+bool top_batch_is_over(void);
 
 /* The status that the command ends with goes to `ret`. */
 struct error *top_run_screen(struct top *top, int *ret) MUST_CHECK;

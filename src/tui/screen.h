@@ -54,6 +54,8 @@ struct screen_feed {
 	struct error *(*tick)(void *context);
 	/* Everything that is known of a row, as lines of text; may be NULL. */
 	struct error *(*inspect)(void *context, const struct screen_subject *subject, FILE *out);
+	/* Called when no row is inspected any more; may be NULL. */
+	void (*look_away)(void *context);
 	/* The facts of these rows, of those that `wanted` has a bit for, as of the last window;
 	 * fills `ret`, of `count`. May be NULL: nothing is known. */
 	void (*facts)(void *context, unsigned wanted, const struct row_subject *subjects,

@@ -49,6 +49,7 @@ struct window_reader {
 	struct state_list groups;      /* of the window, if a group is inspected */
 	struct state_thread last_seen; /* the inspected thread */
 	bool has_published_end;        /* its end was published, so its page is final */
+	bool has_inspected;            /* and did not look away since */
 	uint64_t next_at, tick_at, ended_at;
 	/* Used by the screen only. */
 	struct model *shown;
@@ -201,6 +202,7 @@ static struct error *inspect(struct window_reader *reader, const struct screen_s
 
 	if (!out)
 		return error_system(errno, "the inspector");
+	reader->has_inspected = true;
 	err = feed->inspect(feed->context, subject, out);
 	if (!file_close_memory(out, &page) && !err)
 		err = &error_no_memory;
@@ -361,6 +363,14 @@ static struct error *jump(struct window_reader *reader, const char *to)
 	return read_window(reader);
 }
 
+/* What was begun for the inspector costs as long as it goes on. */
+static void look_away(struct window_reader *reader)
+{
+	if (reader->has_inspected && reader->feed->look_away)
+		reader->feed->look_away(reader->feed->context);
+	reader->has_inspected = false;
+}
+
 /* Make the window that has ended. A replay advances to its next window, if there is one. */
 static struct error *make_due_window(struct window_reader *reader)
 {
@@ -426,7 +436,8 @@ static void wait_for_work(struct window_reader *reader)
 	lower_event(reader->request_event);
 	pthread_mutex_lock(&reader->lock);
 	has_requests = requests->is_over || requests->jumps || requests->steps || requests->looks ||
-		       requests->asks || requests->interval_ns != reader->doing.interval_ns;
+		       requests->asks || (reader->has_inspected && !requests->inspects) ||
+		       requests->interval_ns != reader->doing.interval_ns;
 	pthread_mutex_unlock(&reader->lock);
 	if (!has_requests)
 		wait_for_event(reader->request_event, next_due(reader));
@@ -459,11 +470,14 @@ static void *work(void *argument)
 	while (!err && !reader->doing.is_over) {
 		wait_for_work(reader);
 		take_requests(reader);
+		if (!reader->doing.inspects)
+			look_away(reader);
 		if (!reader->doing.is_over)
 			err = run_requests(reader);
 		if (err)
 			publish_error(reader, err);
 	}
+	look_away(reader);
 	/* Notify with the lock held: after it is released, the reader may be freed. */
 	pthread_mutex_lock(&reader->lock);
 	reader->has_ended = true;

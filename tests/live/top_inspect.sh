@@ -98,6 +98,21 @@ pages_begin_with_the_answer() {
 	equal "groups of it" "$("$ctprof" top --by cgroup --inspect "$pid" -i 100ms --format json | jq -r .by)" cgroup
 }
 
+# A signal in a window of ten minutes: what there is comes at once.
+signals_end_windows() {
+	plant mutex
+	"$ctprof" top --tid "$waiter" --inspect "$waiter" -i 600s > "$scratch/page" &
+	at_end "kill -KILL $!"
+	# Once the first reading was made, the profile runs beside.
+	until grep -q '^prog_id:' "/proc/$!/fdinfo/"* 2> /dev/null; do sleep 0.1; done
+	sleep 1
+	kill -TERM $!
+	wait $!
+	sentence=$(head -n 1 "$scratch/page")
+	says "(100|99) % waiting for lock 0x[0-9a-f]+ held by holder \($holder\), which is sleeping for a time .*"
+}
+
+run_case "top: a signal ends the window of an inspection" inspect_needs_top signals_end_windows
 run_case "top: the holder of a mutex is named" inspect_needs_top holder_is_named mutex '(100|99) % waiting for lock 0x[0-9a-f]+'
 run_case "top: the holder of a recursive mutex is named" inspect_needs_top holder_is_named recursive '(100|99) % waiting for lock 0x[0-9a-f]+'
 run_case "top: the holder of a robust mutex is named" inspect_needs_top holder_is_named robust '(100|99) % waiting for lock 0x[0-9a-f]+'

@@ -296,6 +296,31 @@ inspector_profiles_all_threads() {
 	grep -q run_spin "$scratch/rows.seen" || { cat "$scratch/rows.seen"; return 1; }
 }
 
+# links_of PID: the number of its BPF programs that run with tracepoints.
+links_of() {
+	{ grep -lx 'link_type:.raw_tracepoint' "/proc/$1/fdinfo/"* 2> /dev/null || true; } | wc -l
+}
+
+# The profile beside the inspector has BPF programs of its own, as long as the inspector is open.
+closed_inspector_costs_nothing() {
+	local screen before
+
+	start_sleep
+	on_screen "$pid sleep .* TIMER" -i 200ms -p "$pid"
+	screen=$(pgrep -f "^$ctprof top -i 200ms -p $pid" | head -n 1)
+	before=$(links_of "$screen")
+	press Down Enter
+	on_screen_still 'state +sleep_timer'
+	until [ "$(links_of "$screen")" -gt "$before" ]; do sleep 0.1; done
+	press Escape
+	on_screen_still 'ctprof top +[0-9]'
+	for ((tries = 0; tries < 100; tries++)); do
+		[ "$(links_of "$screen")" -gt "$before" ] || return 0
+		sleep 0.1
+	done
+	equal "BPF programs that run" "$(links_of "$screen")" "$before"
+}
+
 # The wait that went on when the inspector came, the one that goes on now and those between are one place.
 inspector_has_one_line_of_a_place() {
 	start bash -c 'echo ready; exec "$0" sleep 100 2200' "$programs/chain"
@@ -337,4 +362,5 @@ run_case "top: CSV has the process of a thread, and tables mark ended ones" rows
 run_case "top: columns have what /proc says" rows_need_top facts_are_those_of_proc
 run_case "top: columns of other users' processes" rows_need_top facts_of_strangers
 run_case "top: the last exit of a process stays in sight" rows_need_top exits_stay_in_sight
+run_case "top: a closed inspector leaves no BPF programs" rows_need_top closed_inspector_costs_nothing
 run_case "top: P comes back to the table" rows_need_top profile_comes_back

@@ -21,6 +21,7 @@ static struct fed {
 	/* Under the lock. */
 	bool is_held, is_waiting; /* it is to wait within a window; and does */
 	unsigned begun, ticks;    /* windows asked for */
+	unsigned looks_away;
 	/* The reader's thread alone has these. */
 	int at;
 	struct state_window window;
@@ -156,6 +157,15 @@ static struct error *inspect(void *context, const struct screen_subject *subject
 	return NULL;
 }
 
+static void look_away(void *context)
+{
+	assert_ptr_equal(context, &fed);
+	pthread_mutex_lock(&fed.lock);
+	fed.looks_away++;
+	pthread_cond_broadcast(&fed.changed);
+	pthread_mutex_unlock(&fed.lock);
+}
+
 static bool step(void *context, int by)
 {
 	(void)context;
@@ -182,7 +192,11 @@ static const char *user_name(void *context, uint32_t uid)
 }
 
 static const struct screen_feed live = {
-	.next = next_live, .tick = tick, .inspect = inspect, .context = &fed
+	.next = next_live,
+	.tick = tick,
+	.inspect = inspect,
+	.look_away = look_away,
+	.context = &fed,
 };
 static const struct screen_feed replay = {
 	.next = next, .step = step, .jump = jump, .context = &fed
@@ -427,6 +441,46 @@ TEST(a_thread_is_inspected)
 	fed_deinit();
 }
 
+static unsigned count_looks_away(unsigned least)
+{
+	unsigned count;
+
+	pthread_mutex_lock(&fed.lock);
+	while (fed.looks_away < least)
+		pthread_cond_wait(&fed.changed, &fed.lock);
+	count = fed.looks_away;
+	pthread_mutex_unlock(&fed.lock);
+	return count;
+}
+
+/* What was begun for the inspector ends when it is closed, or the screen is, and not before. */
+TEST(the_feed_looks_away)
+{
+	const struct name *name;
+	struct window_reader *reader;
+
+	fed_init();
+	name = names_intern(&fed.names, "it", 2);
+	reader = open_reader(&live, HOUR);
+	for (unsigned i = 0; i < 3; i++) {
+		inspect_thread(reader, &(struct state_thread){ .tid = 8, .id = 8, .name = name });
+		expect_page(reader, "8 it\n");
+		inspect_thread(reader, &(struct state_thread){ .tid = 9, .id = 9, .name = name });
+		expect_page(reader, "9 it\n");
+		assert_int_equal(count_looks_away(0), i);
+		if (i < 2) {
+			window_reader_inspect(reader, NULL);
+			assert_int_equal(count_looks_away(i + 1), i + 1);
+		}
+	}
+	window_reader_close(reader);
+	assert_int_equal(count_looks_away(0), 3);
+	reader = open_reader(&live, HOUR);
+	window_reader_close(reader);
+	assert_int_equal(count_looks_away(0), 3);
+	fed_deinit();
+}
+
 TEST(the_inspected_thread_ends)
 {
 	struct window_update update = { .has_page = false };
@@ -631,7 +685,7 @@ TEST(closing_takes_no_update)
 
 UNIT_TESTS(cmocka_unit_test(the_screen_never_waits), cmocka_unit_test(windows_are_whole),
 	   cmocka_unit_test(frozen_is_frozen), cmocka_unit_test(a_thread_is_inspected),
-	   cmocka_unit_test(a_group_is_inspected),
+	   cmocka_unit_test(the_feed_looks_away), cmocka_unit_test(a_group_is_inspected),
 	   cmocka_unit_test(a_group_that_is_filtered_is_inspected),
 	   cmocka_unit_test(the_inspected_thread_ends), cmocka_unit_test(a_replay_steps_and_jumps),
 	   cmocka_unit_test(a_replay_goes_on_to_its_end),
