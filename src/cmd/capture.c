@@ -230,8 +230,8 @@ static void print_next(const char *path)
 
 	if (word && strcmp(path, "-") != 0)
 		fprintf(stderr,
-			"ctprof: next: ctprof show %s; or after the next capture: ctprof compare "
-			"%s LATER\n",
+			"ctprof: next: ctprof show %s\n"
+			"ctprof: or after the next capture: ctprof compare %s LATER\n",
 			word, word);
 }
 

@@ -138,6 +138,7 @@ static void put_heading(struct overview_output *o)
 	const struct report *report = o->report;
 	const struct sides *sides = report->sides;
 	size_t before = sides->baselines, after = sides->count - before;
+	const char *comma = "";
 	char time[AMOUNT_MAX];
 	struct overview_line line = { .columns = o->columns };
 
@@ -147,14 +148,19 @@ static void put_heading(struct overview_output *o)
 	}
 	add_side_name(&line, sides->items + before, after);
 	line_add(&line, ": ");
-	if (before && report->has_elapsed)
-		line_add(&line, "%s apart%s, ", amount_time(time, fabs(report->elapsed_s)),
+	if (before && report->has_elapsed) {
+		line_add(&line, "%s apart%s", amount_time(time, fabs(report->elapsed_s)),
 			 report->boots == BOOTS_DIFFERENT ? ", of different boots" : "");
-	else if (!before && o->overview->has_uptime)
-		line_add(&line, "host up %s, ", amount_time(time, o->overview->window_s));
+		comma = ", ";
+	} else if (!before && o->overview->has_uptime) {
+		line_add(&line, "host up %s", amount_time(time, o->overview->window_s));
+		comma = ", ";
+	}
 	if (before)
-		line_add(&line, "%zu -> ", report->baseline->threads.count);
-	line_add(&line, "%zu threads", report->candidate->threads.count);
+		line_add(&line, "%s%zu -> %zu threads", comma, report->baseline->threads.count,
+			 report->candidate->threads.count);
+	else
+		line_add(&line, "%s%zu threads", comma, report->candidate->threads.count);
 	put_line(o, &line);
 }
 
