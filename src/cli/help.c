@@ -70,15 +70,46 @@ static void print_section(FILE *out, const struct help_section *section)
 	fputc('\n', out);
 }
 
-void help_print(FILE *out, const struct command *command)
+static void print_usage(FILE *out, const struct command *command)
+{
+	char usage[200];
+
+	snprintf(usage, sizeof(usage), "usage: ctprof %s%s%s%s", command->name,
+		 command->option_count ? " [OPTIONS]" : "", *command->operands ? " " : "",
+		 command->operands);
+	print_wrapped(out, usage, 0);
+	fputc('\n', out);
+}
+
+static size_t example_count(const struct command *command)
+{
+	size_t count = 0;
+
+	while (count < EXAMPLES_MAX && command->examples[count])
+		count++;
+	return count;
+}
+
+static void print_examples(FILE *out, const struct command *command)
+{
+	const size_t count = example_count(command);
+
+	if (count)
+		fputs("Examples:\n", out);
+	for (size_t i = 0; i < count; i++)
+		fprintf(out, "  %s\n", command->examples[i]);
+	if (count)
+		fputc('\n', out);
+}
+
+static void print_whole(FILE *out, const struct command *command)
 {
 	fprintf(out, "ctprof %s: %s\n\n", command->name, command->summary);
-	fprintf(out, "usage: ctprof %s%s%s%s\n\n", command->name,
-		command->option_count ? " [OPTIONS]" : "", *command->operands ? " " : "",
-		command->operands);
+	print_usage(out, command);
+	print_examples(out, command);
 	for (size_t i = 0; i < command->section_count; i++)
 		print_section(out, &command->sections[i]);
-	if (command->section_count)
+	if (command->section_count || example_count(command))
 		fprintf(out, "Options:\n");
 	for (size_t i = 0; i < command->option_count; i++) {
 		const struct option_row *row = &command->options[i];
@@ -90,13 +121,11 @@ void help_print(FILE *out, const struct command *command)
 	print_option(out, "help", 'h', NULL);
 	print_wrapped(out, "With -h, show the main options and examples; with --help, this text.",
 		      10);
-	if (*command->needs) {
-		fprintf(out, "\nPrivileges: ");
-		fprintf(out, "%s\n", command->needs);
-	}
+	if (*command->needs)
+		fprintf(out, "\nPrivileges: %s\n", command->needs);
 }
 
-/* --- one screen --- */
+/* --- a line for each option --- */
 
 /* A screen, and the lines of the short help that are no rows: headings, blank and last lines. */
 #define SCREEN_LINES 24
@@ -119,8 +148,8 @@ static size_t clause_length(const char *sentence)
 	return length && sentence[length - 1] == '.' ? length - 1 : length;
 }
 
-/* As much of it as fits, to a comma or a blank. */
-static void print_clause(FILE *out, const char *sentence, size_t room)
+/* As much of it as fits, to a comma or a blank. Returns its length. */
+static size_t print_clause(FILE *out, const char *sentence, size_t room)
 {
 	size_t length = clause_length(sentence);
 
@@ -132,17 +161,98 @@ static void print_clause(FILE *out, const char *sentence, size_t room)
 		if (end || *ends == ' ')
 			length = end;
 	}
-	fprintf(out, "%.*s\n", (int)length, sentence);
+	fprintf(out, "%.*s", (int)length, sentence);
+	return length;
 }
 
-static int option_words(char *buffer, size_t size, const struct option_row *row)
+/* ": cpu, process, thread", if all of them fit. */
+static void print_short_values(FILE *out, option_values values, size_t room)
 {
-	char letter[8] = "    ";
+	char line[SCREEN_WIDTH + 1] = "";
+	size_t used = 0;
 
-	if (row->letter)
-		snprintf(letter, sizeof(letter), "-%c, ", row->letter);
-	return snprintf(buffer, size, "  %s--%s%s%s", letter, row->name, row->argument ? " " : "",
-			row->argument ? row->argument : "");
+	for (size_t i = 0; values && values(i) && used <= room; i++)
+		used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%s", i ? ", " : ": ",
+					 values(i));
+	if (used <= room)
+		fputs(line, out);
+}
+
+struct short_row {
+	char words[80];
+	const char *prose;
+	option_values values; /* may be NULL */
+};
+
+#define SHORT_ROWS_MAX 64
+
+struct short_rows {
+	struct short_row items[SHORT_ROWS_MAX];
+	size_t count;
+};
+
+static struct short_row *add_row(struct short_rows *rows, const char *prose)
+{
+	struct short_row *row = &rows->items[rows->count];
+
+	rows->count += rows->count + 1 < SHORT_ROWS_MAX;
+	*row = (struct short_row){ .prose = prose };
+	return row;
+}
+
+static void add_section(struct short_rows *rows, const struct help_section *section)
+{
+	const char *words, *prose;
+
+	for (size_t i = 0; section->row(i, &words, &prose); i++)
+		snprintf(add_row(rows, prose)->words, sizeof(rows->items->words), "  %s", words);
+}
+
+static void add_options(struct short_rows *rows, const struct command *command, bool only_common)
+{
+	for (size_t i = 0; i < command->option_count; i++) {
+		const struct option_row *option = &command->options[i];
+		struct short_row *row;
+		char letter[8] = "    ";
+
+		if (only_common && !(option->flags & OPTION_COMMON))
+			continue;
+		if (option->letter)
+			snprintf(letter, sizeof(letter), "-%c, ", option->letter);
+		row = add_row(rows, option->help);
+		row->values = option->values;
+		snprintf(row->words, sizeof(row->words), "  %s--%s%s%s", letter, option->name,
+			 option->argument ? " " : "", option->argument ? option->argument : "");
+	}
+}
+
+/* The words of the first `count` rows, and beside them the first clause of their prose. */
+static void print_rows(FILE *out, const struct short_rows *rows, size_t count)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (width < strlen(rows->items[i].words))
+			width = strlen(rows->items[i].words);
+	for (size_t i = 0; i < count; i++) {
+		const struct short_row *row = &rows->items[i];
+		size_t room = SCREEN_WIDTH - 2 - width;
+
+		fprintf(out, "%-*s  ", (int)width, row->words);
+		room -= print_clause(out, row->prose, room);
+		print_short_values(out, row->values, room);
+		fputc('\n', out);
+	}
+	if (count)
+		fputc('\n', out);
+}
+
+static void print_short_title(FILE *out, const struct command *command)
+{
+	fprintf(out, "ctprof %s: ", command->name);
+	print_clause(out, command->summary,
+		     SCREEN_WIDTH - strlen("ctprof : ") - strlen(command->name));
+	fputs("\n\n", out);
 }
 
 static bool has_common(const struct command *command)
@@ -153,74 +263,49 @@ static bool has_common(const struct command *command)
 	return false;
 }
 
-/* The rows of sections that the manual page leaves to its prose, and of options; only counts with
- * `width` 0. Returns how many lines it prints, and the widest words. */
-static size_t short_rows(FILE *out, const struct command *command, size_t room, int width,
-			 int *ret_widest)
-{
-	const bool some = has_common(command);
-	const char *words, *prose;
-	char buffer[80];
-	size_t lines = 0;
-
-	*ret_widest = 0;
-	for (size_t i = 0; i < command->section_count; i++)
-		for (size_t row = 0; command->sections[i].not_in_manual && lines < room &&
-				     command->sections[i].row(row, &words, &prose);
-		     row++, lines++) {
-			const int wide = snprintf(buffer, sizeof(buffer), "  %s", words);
-
-			*ret_widest = wide > *ret_widest ? wide : *ret_widest;
-			if (width) {
-				fprintf(out, "%-*s  ", width, buffer);
-				print_clause(out, prose, SCREEN_WIDTH - 2 - (size_t)width);
-			}
-		}
-	for (size_t i = 0; i < command->option_count && lines < room; i++) {
-		const struct option_row *option = &command->options[i];
-		int wide;
-
-		if (some && !(option->flags & OPTION_COMMON))
-			continue;
-		wide = option_words(buffer, sizeof(buffer), option);
-		*ret_widest = wide > *ret_widest ? wide : *ret_widest;
-		lines++;
-		if (width) {
-			fprintf(out, "%-*s  ", width, buffer);
-			print_clause(out, option->help, SCREEN_WIDTH - 2 - (size_t)width);
-		}
-	}
-	return lines;
-}
-
 void help_print_short(FILE *out, const struct command *command)
 {
-	char usage[200];
-	size_t examples = 0, room;
-	int width;
+	const size_t room = SCREEN_LINES - FRAME_LINES - example_count(command);
+	struct short_rows rows = { .count = 0 };
 
-	while (examples < EXAMPLES_MAX && command->examples[examples])
-		examples++;
-	room = SCREEN_LINES - FRAME_LINES - examples;
-	fprintf(out, "ctprof %s: ", command->name);
-	print_clause(out, command->summary,
-		     SCREEN_WIDTH - strlen("ctprof : ") - strlen(command->name));
-	snprintf(usage, sizeof(usage), "usage: ctprof %s%s%s%s", command->name,
-		 command->option_count ? " [OPTIONS]" : "", *command->operands ? " " : "",
-		 command->operands);
-	fputc('\n', out);
-	print_wrapped(out, usage, 0);
-	fputc('\n', out);
-	if (short_rows(out, command, room, 0, &width)) {
-		short_rows(out, command, room, width, &width);
-		fputc('\n', out);
+	print_short_title(out, command);
+	print_usage(out, command);
+	print_examples(out, command);
+	for (size_t i = 0; i < command->section_count; i++)
+		if (command->sections[i].is_short)
+			add_section(&rows, &command->sections[i]);
+	add_options(&rows, command, has_common(command));
+	print_rows(out, &rows, rows.count < room ? rows.count : room);
+	fprintf(out, "'ctprof %s --help' shows all options.\n", command->name);
+}
+
+/* All of them, in a line each. */
+static void print_brief(FILE *out, const struct command *command)
+{
+	struct short_rows rows = { .count = 0 };
+
+	print_short_title(out, command);
+	print_usage(out, command);
+	print_examples(out, command);
+	for (size_t i = 0; i < command->section_count; i++) {
+		fprintf(out, "%s:\n", command->sections[i].title);
+		rows.count = 0;
+		add_section(&rows, &command->sections[i]);
+		print_rows(out, &rows, rows.count);
 	}
-	if (examples)
-		fputs("Examples:\n", out);
-	for (size_t i = 0; i < examples; i++)
-		fprintf(out, "  %s\n", command->examples[i]);
-	fprintf(out, "%s'ctprof %s --help' shows all options.\n", examples ? "\n" : "",
-		command->name);
+	fputs("Options:\n", out);
+	rows.count = 0;
+	add_options(&rows, command, false);
+	print_rows(out, &rows, rows.count);
+	fprintf(out, "%s explains them all.\n", command->details);
+}
+
+void help_print(FILE *out, const struct command *command)
+{
+	if (command->details)
+		print_brief(out, command);
+	else
+		print_whole(out, command);
 }
 
 void help_print_all(FILE *out)

@@ -50,6 +50,7 @@ struct help_section {
 	/* By number; false after the last. */
 	bool (*row)(size_t number, const char **ret_words, const char **ret_prose);
 	bool not_in_manual; /* the manual page says more about them in its own words */
+	bool is_short;      /* the short help has it too */
 };
 
 #define EXAMPLES_MAX 3
@@ -66,9 +67,12 @@ struct command {
 	bool drops_privileges;
 	const struct option_row *options;
 	size_t option_count;
-	const char *examples[EXAMPLES_MAX];  /* command lines for the short help */
+	const char *examples[EXAMPLES_MAX];  /* command lines, first in the help */
 	const struct help_section *sections; /* of the help and the manual page; may be NULL */
 	size_t section_count;
+	/* What has all sentences about the options of a part of a command, whose own help has a
+	 * line for each; NULL: the help has all sentences. */
+	const char *details;
 };
 
 /* Parsers for common kinds of argument. */

@@ -35,7 +35,7 @@ static bool ending(size_t number, const char **ret_words, const char **ret_prose
 	return true;
 }
 
-static const struct help_section sections[] = { { "How it ends", ending, false } };
+static const struct help_section sections[] = { { "How it ends", ending, false, false } };
 
 static const struct option_row options[] = {
 	{ "all", 'a', NULL, parse_flag, 0, "All of it.", NULL, false },
@@ -144,6 +144,30 @@ TEST(of_a_command_that_has_nothing)
 				  "examples; with --help, this text.\n");
 }
 
+TEST(a_part_of_a_command_has_a_line_for_each_option)
+{
+	struct command part = draw;
+	_cleanup_free_ char *text = NULL;
+
+	part.details = "'man draw'";
+	part.examples[0] = "ctprof draw here";
+	text = printed_by(help_print, &part);
+	assert_string_equal(
+		text, "ctprof draw: draw a shape\n\n"
+		      "usage: ctprof draw [OPTIONS] PLACE [PLACE]\n\n"
+		      "Examples:\n"
+		      "  ctprof draw here\n\n"
+		      "How it ends:\n"
+		      "  end_*  It ends\n"
+		      "  stop   It ends\n\n"
+		      "Options:\n"
+		      "  -a, --all            All of it\n"
+		      "      --shape LIST     The *shape* is one that has a long explanation\n"
+		      "  -n, --number NUMBER  Which\n"
+		      "  -o, --output FILE    Where to\n\n"
+		      "'man draw' explains them all.\n");
+}
+
 TEST(every_command_is_listed)
 {
 	_cleanup_free_ char *text = printed_by(print_all, NULL);
@@ -213,5 +237,6 @@ TEST(for_bash)
 }
 
 UNIT_TESTS(cmocka_unit_test(for_people), cmocka_unit_test(of_a_command_that_has_nothing),
+	   cmocka_unit_test(a_part_of_a_command_has_a_line_for_each_option),
 	   cmocka_unit_test(every_command_is_listed), cmocka_unit_test(for_the_manual_page),
 	   cmocka_unit_test(for_bash))
