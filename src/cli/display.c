@@ -498,6 +498,7 @@ struct error *display_settle(struct display *display, enum display_of of)
 		view->limit = view->people ? REPORT_USUAL_ROWS : 0;
 	if (of != DISPLAY_ONE)
 		view_hide_waits(view);
+	view->rates = of == DISPLAY_TWO;
 	view->overview = !view->sections_named && !view->metrics_named;
 	view->shares = of == DISPLAY_TWO && (view->order == ORDER_SHARE ||
 					     has_column(&display->style.columns, COLUMN_SHARE));

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "compare/overview_fill.h"
+#include "compare/past_rate.h"
 #include "compare/report_fill.h"
 #include "compare/survivors.h"
 
@@ -43,58 +44,25 @@ static void fill_absent(const struct overview_work *work, struct overview_rates 
 
 /* --- the life of threads before a capture --- */
 
-/* The time to divide the totals of a thread by; 0: not known. A life that is shorter than the other
- * span says no more than what it did. */
-static double life_seconds(const struct ctprof_thread *thread, uint64_t now, double least)
-{
-	const struct reading start = thread->start_time_clock_ticks;
-
-	if (!start.measured)
-		return 0;
-	return fmax(start.value < now ? (double)(now - start.value) / TICKS_PER_S : 0, least);
-}
-
-static double total_of(const struct ctprof_thread *thread, const struct metric *metric,
-		       const struct metric_set *with_waits)
-{
-	double total = (double)metric_load_u64(&thread->record.values, metric);
-
-	return metric_set_has(with_waits, metric_id(metric))
-		       ? total + (double)metric_unaccounted(&thread->record, metric)
-		       : total;
-}
-
-/* The states of a thread are known since it is watched. 0: for too short a time to say. */
-static double watched_seconds(const struct ctprof_thread *thread, double least)
-{
-	double watched =
-		metric_set_has(&thread->record.measured, METRIC_state_watched_ns)
-			? (double)thread->record.values.state_watched_ns.v / (double)NS_PER_S
-			: 0;
-
-	return watched < least / 2 ? 0 : fmax(watched, least);
-}
-
-/* `least` is that of the life; 0: all is divided by `seconds`. */
+/* `seconds` not 0: all is divided by that. */
 static void add_thread(struct overview_work *work, struct overview_rates *rates,
 		       const struct ctprof_thread *thread, uint32_t key, double seconds,
-		       double least)
+		       const struct past *past)
 {
 	const struct metric_set *impossible = impossible_of(&work->report->impossible, thread);
 	const struct metric_set *with_waits = &work->report->sides->waits.added;
 
 	for (size_t c = 0; c < OVERVIEW_COLUMNS_OF_CAUSES; c++) {
 		enum metric_id id = overview_metric(c);
-		double divisor = seconds;
+		double divisor;
 
 		if (id == METRIC_COUNT || !metric_set_has(&thread->record.measured, id) ||
 		    (impossible && metric_set_has(impossible, id)))
 			continue;
-		if (least > 0 && metrics[id].section == SECTION_THREAD_STATES)
-			divisor = watched_seconds(thread, least);
+		divisor = seconds > 0 ? seconds : past_seconds(past, thread, id);
 		if (divisor > 0)
 			add_rate(rates, key, c,
-				 total_of(thread, &metrics[id], with_waits) / divisor);
+				 past_total(thread, &metrics[id], with_waits) / divisor);
 	}
 }
 
@@ -106,19 +74,15 @@ static bool take_lives(struct overview_work *work, size_t side, size_t number, d
 	const uint32_t *key_of = work->report->sides->key_of[number];
 	_cleanup_free_ bool *has_threads = calloc(work->keys + 1, sizeof(*has_threads));
 	struct overview_rates *rates = add_rates(work, side);
-	uint64_t now = report_now_ticks(s);
+	const struct past past = { report_now_ticks(s), least };
 
 	if (!has_threads || !rates)
 		return false;
 	for (size_t i = 0; i < s->threads.count; i++) {
-		const struct ctprof_thread *thread = snapshot_thread(s, i);
-		double life = seconds > 0 ? seconds : life_seconds(thread, now, least);
-
 		if (key_of[i] == NO_KEY || !work->wanted[key_of[i]])
 			continue;
 		has_threads[key_of[i]] = true;
-		if (life > 0)
-			add_thread(work, rates, thread, key_of[i], life, least);
+		add_thread(work, rates, snapshot_thread(s, i), key_of[i], seconds, &past);
 	}
 	fill_absent(work, rates, has_threads);
 	return true;
@@ -247,7 +211,7 @@ static struct view view_of_piece(const struct view *view)
 	piece.sections =
 		1u << SECTION_PRIMARY | 1u << SECTION_TASKSTATS_DELAY | 1u << SECTION_THREAD_STATES;
 	piece.metrics_named = piece.sections_named = true;
-	piece.overview = false;
+	piece.overview = piece.rates = piece.people = false;
 	piece.window = piece.changed = true;
 	piece.births = piece.all_rows = piece.rate = piece.shares = false;
 	piece.normalize = NORMALIZE_NOT;

@@ -111,6 +111,7 @@ bool report_add(struct report *report, const struct measure *measure, const stru
 	if (after)
 		row.after = *after;
 	report_change(report, &row);
+	report_rate_before(report, NULL, &row);
 	return report_section_add(&report->sections[measure->section], report->view,
 				  report->comparing, row);
 }
@@ -235,6 +236,7 @@ static struct error *start_report(const struct sides *sides, const struct view *
 	}
 	report->odd_ticks = has_odd_ticks(report->candidate) ||
 			    (report->comparing && has_odd_ticks(report->baseline));
+	report_find_rates(report);
 	order_sections(report);
 	if (!make_measures(report) || !condition_start(report))
 		return &error_no_memory;

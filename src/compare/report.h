@@ -14,6 +14,7 @@
 #ifndef COMPARE_REPORT_H
 #define COMPARE_REPORT_H
 
+#include "compare/past_rate.h"
 #include "compare/row.h"
 #include "compare/sides.h"
 
@@ -53,8 +54,11 @@ struct report {
 	const struct ctprof_snapshot *baseline, *candidate; /* no baseline: nothing is compared */
 	const uint32_t *baseline_keys, *candidate_keys;
 	bool comparing;
-	bool repeated;   /* several captures on a side: rows have a significance */
-	bool has_states; /* some snapshot is of a recording of ctprof top */
+	bool has_rates;     /* totals of its window have a rate before it */
+	bool against_rates; /* whose change a share is, rather than of the total */
+	struct past past;   /* what those rates are of */
+	bool repeated;      /* several captures on a side: rows have a significance */
+	bool has_states;    /* some snapshot is of a recording of ctprof top */
 	bool has_elapsed;
 	bool odd_ticks;   /* of some other length than 1/100 s */
 	double elapsed_s; /* from the (first) baseline to the (last) candidate */

@@ -26,6 +26,13 @@ bool report_add(struct report *report, const struct measure *measure, const stru
 /* Fill in the change, per second if so wanted. */
 void report_change(const struct report *report, struct row *row);
 
+/* Does the report have rates before its window (report_past.c)? */
+void report_find_rates(struct report *report);
+
+/* Fill in how fast a total grew before the window: that of a group of threads, or with NULL of
+ * anything else. The change is known. */
+void report_rate_before(const struct report *report, const struct group *before, struct row *row);
+
 /* When a capture was made, in ticks since boot; the birth of its youngest thread is close. */
 uint64_t report_now_ticks(const struct ctprof_snapshot *s);
 

@@ -417,6 +417,7 @@ static bool add_group_rows(struct work *work, uint32_t place, uint32_t key)
 		if (!selection_has(&work->rows, i))
 			continue;
 		row = make_row(work, label_of(report, key), place, before, after, i);
+		report_rate_before(report, before, &row);
 		/* Names differ by no amount, nor are they ordered by one. */
 		if (report->view->people && measure_is_label(row.measure)) {
 			row.change.has_delta = row.change.has_share = false;

@@ -55,8 +55,9 @@ struct row {
 	uint32_t threads_before, threads_after;
 	struct datum before, after; /* one snapshot: `after` */
 	struct datum_change change;
-	bool has_host_share;
-	double host_share;                       /* of the change of the whole host */
+	bool has_rate_before, has_host_share;
+	double rate_before; /* of a total in a window: per second, before the baseline */
+	double host_share;  /* of the change of the whole host */
 	const struct significance *significance; /* NULL: one capture on each side */
 };
 

@@ -80,6 +80,7 @@ struct view {
 	bool completed_only;      /* without waits in progress (waits.h) */
 	bool overview;            /* make an overview (overview.h) */
 	bool shares;              /* find each row's share of the host's change */
+	bool rates;               /* find how fast the totals of a window grew before it */
 	enum order order;
 	struct sort_key sort[SORT_KEYS_MAX]; /* of ORDER_GROUPS */
 	size_t sort_count;

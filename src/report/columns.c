@@ -79,6 +79,8 @@ const char *column_heading(const struct report *report, enum section section, en
 			       : subjects[subject];
 	if (column == COLUMN_DELTA && report->view->rate && !report->repeated)
 		return "delta/s";
+	if (column == COLUMN_PERCENT && report->against_rates)
+		return "vs before";
 	return column_infos[column].name;
 }
 

@@ -164,6 +164,10 @@ void row_field(const struct row *row, enum row_field field, struct table_cell *r
 		if (row->has_host_share)
 			set_real(ret, row->host_share * 100);
 		return;
+	case FIELD_ID_RATE_BEFORE:
+		if (row->has_rate_before)
+			set_real(ret, real_in_unit(row->measure, row->rate_before));
+		return;
 	case FIELD_ID_BASELINE_THREADS:
 		set_threads(ret, row, row->threads_before, row->before.threads);
 		return;
@@ -288,7 +292,8 @@ struct error *fields_print(const struct report *report, const struct report_sect
 	options.get = get_field_cell;
 	options.when = (report->comparing ? FIELDS_COMPARE : FIELDS_SHOW) |
 		       (report->view->shares ? FIELDS_SHARES : 0) |
-		       (report->repeated ? FIELDS_REPEATS : 0);
+		       (report->repeated ? FIELDS_REPEATS : 0) |
+		       (report->has_rates ? FIELDS_RATES : 0);
 	table_begin(&table, columns, ROW_FIELD_COUNT, options);
 	done = section ? put_section(&table, section) : put_report(&table, report);
 	err = table_end(&table);

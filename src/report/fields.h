@@ -14,6 +14,7 @@ enum {
 	FIELDS_COMPARE = 2, /* of two */
 	FIELDS_SHARES = 4,  /* with shares of the host's change */
 	FIELDS_REPEATS = 8, /* of several captures on a side */
+	FIELDS_RATES = 16,  /* of a window, with rates before it */
 	FIELDS_ALL = FIELDS_SHOW | FIELDS_COMPARE,
 };
 
@@ -29,6 +30,7 @@ enum {
 	FIELD(DELTA, "delta", FIELDS_COMPARE)                                                   \
 	FIELD(PERCENT, "pct", FIELDS_COMPARE)                                                   \
 	FIELD(SHARE, "share", FIELDS_SHARES)                                                    \
+	FIELD(RATE_BEFORE, "baseline_per_s", FIELDS_RATES, RARE_IN_JSON)                        \
 	FIELD(BASELINE_SPREAD, "baseline_spread", FIELDS_REPEATS)                               \
 	FIELD(CANDIDATE_SPREAD, "candidate_spread", FIELDS_REPEATS)                             \
 	FIELD(BASELINE_VALUES, "baseline_values", FIELDS_REPEATS)                               \

@@ -108,7 +108,8 @@ static enum table_colour colour_of(const struct row *row, enum column column)
 	if ((column != COLUMN_DELTA && column != COLUMN_PERCENT) || !row->change.has_delta ||
 	    row->change.delta == 0)
 		return TABLE_PLAIN;
-	return row->change.delta > 0 ? TABLE_RISE : TABLE_FALL;
+	return (row->change.has_share ? row->change.share : row->change.delta) > 0 ? TABLE_RISE
+										   : TABLE_FALL;
 }
 
 static void get_row_cell(const void *context, const void *row_, const struct table_column *column,

@@ -45,6 +45,17 @@ static void print_distance(FILE *out, const struct report *report)
 			boots[report->boots]);
 }
 
+static void print_totals(FILE *out, const struct report *report)
+{
+	if (!report->comparing || report->repeated || report->view->normalize != NORMALIZE_NOT ||
+	    report->boots == BOOTS_DIFFERENT)
+		return;
+	fprintf(out, report->boots == BOOTS_SAME
+			     ? "totals since each thread began (--window compares what happened in "
+			       "between)\n"
+			     : "totals since each thread began\n");
+}
+
 static void print_views(FILE *out, const struct report *report)
 {
 	const struct view *view = report->view;
@@ -52,12 +63,11 @@ static void print_views(FILE *out, const struct report *report)
 	if (view->window)
 		fprintf(out, "what happened in between, of threads that both have (--lifetime "
 			     "compares totals)\n");
-	else if (report->comparing && !report->repeated && view->normalize == NORMALIZE_NOT &&
-		 report->boots != BOOTS_DIFFERENT)
-		fprintf(out, report->boots == BOOTS_SAME
-				     ? "totals since each thread began (--window compares what "
-				       "happened in between)\n"
-				     : "totals since each thread began\n");
+	else
+		print_totals(out, report);
+	if (report->against_rates)
+		fprintf(out, "vs before: the rate in between against the average rate until then "
+			     "(other values: their change)\n");
 	if (view->normalize == NORMALIZE_AGE)
 		fprintf(out, "totals are per second of a thread's life\n");
 	if (view->normalize == NORMALIZE_CPU)

@@ -72,14 +72,23 @@ def delta:
 	elif (.candidate | type) == "object" then (if .delta < 0 then "-" else "+" end) + (.delta | fabs | tostring)
 	else .unit as $unit | is_quotient as $quotient | .delta | signed($unit; $quotient | not) end;
 
-def pct:
+def percent($share): $share * 100 | (if . < 0 then "-" else "+" end) + (fabs | fixed(1)) + "%";
+
+# Of a window: the rate in it, against that before.
+def pct($elapsed_s):
 	if is_label then "-"
+	elif .baseline_per_s then
+		.baseline_per_s as $before | (.delta / $elapsed_s) as $rate
+		| if $before > 0 then
+			[$rate / $before - 1, -1] | max | if . > 1000 then ">1000x" else percent(.) end
+		  elif $rate > 0 then "new" else "-" end
 	elif .pct == null and .baseline == 0 and (.delta // 0) > 0 and (.unit | . != "" and . != "ratio") then "new"
 	elif .pct == null then "-"
-	else .pct | (if . < 0 then "-" else "+" end) + (fabs | fixed(1)) + "%" end;
+	else percent(.pct / 100) end;
 
-.rows[]
+.elapsed_s as $elapsed_s
+| .rows[]
 | select(.section | startswith("only-") | not)
 | [.group // empty, .metric, cell(.baseline; .baseline_measured_threads; .baseline_threads),
-   cell(.candidate; .measured_threads; .threads), delta, pct]
+   cell(.candidate; .measured_threads; .threads), delta, pct($elapsed_s)]
 | join(" ")

@@ -18,6 +18,29 @@ it_is() {
 	}
 }
 
+# A program that takes a tenth of a CPU and then six, and one that takes a fifth as ever: the table says how much more
+# that is than before.
+against_the_rate_before() {
+	local name
+
+	for name in rises stays; do
+		cp "$programs/duty" "$scratch/$name"
+	done
+	# They get the CPU however busy the host is.
+	start chrt -f 1 "$scratch/stays" 4 4
+	start chrt -f 1 "$scratch/rises" 2 12
+	sleep 2
+	kill -USR1 "$pid"
+	"$ctprof" diff 1s --match rises --match stays --metrics run_time_ns > "$diffed" 2> "$noise"
+	awk '$3 == "run_time_ns" { sub(/%/, "", $NF); of[$1] = $NF + 0 }
+		END {
+			if (of["rises"] > 300 && of["rises"] < 600 && of["stays"] > -40 && of["stays"] < 40)
+				exit 0
+			print "rises " of["rises"] " %, stays " of["stays"] " %"
+			exit 1
+		}' "$diffed"
+}
+
 # --- waiting ---
 
 # A time is at least that time.
@@ -98,6 +121,7 @@ has_no_time() {
 
 run_case "--timeout: two parts, and status 1" has_no_time
 run_case "diff TIME: waits that long" alone waits
+run_case "diff TIME: percentages are against the rate before" needs_root against_the_rate_before
 run_case "diff: wrong usage" not_a_time
 run_case "diff: -- as the argument of an option" dashes_as_an_argument
 run_case "diff TIME: an interrupt ends the wait, not the report" interrupt_reports
