@@ -123,7 +123,7 @@ static int ask_for_socket(uint64_t inode)
 		.body = { .sdiag_family = AF_UNIX,
 			  .udiag_states = UINT32_MAX,
 			  .udiag_ino = (uint32_t)inode,
-			  .udiag_show = UDIAG_SHOW_PEER | UDIAG_SHOW_RQLEN,
+			  .udiag_show = UDIAG_SHOW_PEER | UDIAG_SHOW_RQLEN | UDIAG_SHOW_NAME,
 			  .udiag_cookie = { UINT32_MAX, UINT32_MAX } },
 	};
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
@@ -136,6 +136,17 @@ static int ask_for_socket(uint64_t inode)
 		return fd;
 	close(fd);
 	return -1;
+}
+
+/* The name of an abstract socket begins with a zero byte, and may have others (unix(7)). */
+static void take_name(const char *bytes, size_t length, struct unix_socket *ret)
+{
+	if (length > sizeof(ret->name) - 1)
+		length = sizeof(ret->name) - 1;
+	memcpy(ret->name, bytes, length);
+	ret->name[length] = '\0';
+	if (length && !ret->name[0])
+		ret->name[0] = '@';
 }
 
 static void take_attributes(const char *bytes, size_t length, struct unix_socket *ret)
@@ -159,6 +170,8 @@ static void take_attributes(const char *bytes, size_t length, struct unix_socket
 			   size >= sizeof(attribute) + sizeof(queues)) {
 			memcpy(&queues, bytes + sizeof(attribute), sizeof(queues));
 			ret->bytes_in = queues.udiag_rqueue;
+		} else if (attribute.nla_type == UNIX_DIAG_NAME) {
+			take_name(bytes + sizeof(attribute), size - sizeof(attribute), ret);
 		}
 		size = NLA_ALIGN(size);
 		if (size > length)
@@ -174,6 +187,7 @@ bool unix_socket_find(uint64_t inode, struct unix_socket *ret)
 	const size_t head = NLMSG_HDRLEN + NLMSG_ALIGN(sizeof(struct unix_diag_msg));
 	char reply[4096];
 	struct nlmsghdr message;
+	struct unix_diag_msg body;
 	ssize_t got = fd < 0 ? -1 : recv(fd, reply, sizeof(reply), 0);
 
 	if (got < (ssize_t)head)
@@ -182,7 +196,8 @@ bool unix_socket_find(uint64_t inode, struct unix_socket *ret)
 	if (message.nlmsg_type != SOCK_DIAG_BY_FAMILY || message.nlmsg_len < head ||
 	    message.nlmsg_len > (size_t)got)
 		return false;
-	*ret = (struct unix_socket){ 0 };
+	memcpy(&body, reply + NLMSG_HDRLEN, sizeof(body));
+	*ret = (struct unix_socket){ .is_listener = body.udiag_state == SOCKET_LISTENS };
 	take_attributes(reply + head, message.nlmsg_len - head, ret);
 	return true;
 }

@@ -35,6 +35,8 @@ bool socket_addresses_equal(const struct socket_address *a, const struct socket_
 struct unix_socket {
 	uint64_t peer;     /* its inode; 0: not connected */
 	uint32_t bytes_in; /* that wait to be read; of a listener connections */
+	bool is_listener;
+	char name[110]; /* its path, or "@name" of an abstract one; "": it has none */
 };
 
 /* Ask the kernel. False: there is no such Unix socket in this namespace, or no answer. */

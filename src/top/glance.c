@@ -19,6 +19,7 @@ static void release_glance(void *context)
 	if (glance->fd >= 0)
 		close(glance->fd);
 	array_deinit(&glance->tids);
+	open_files_deinit(&glance->files);
 	array_deinit(&glance->pids);
 	free(glance);
 }
@@ -39,28 +40,55 @@ static struct guard *glance_guard(void)
 	return guard;
 }
 
-bool glance_run(void (*work)(void *), struct wait_look *look, uint32_t tid,
-		struct wait_chain *chain)
+struct glance *glance_create(struct wait_look *look, uint32_t tid)
 {
-	struct guard *guard = glance_guard();
-	struct glance *glance = guard ? malloc(sizeof(*glance)) : NULL;
-	bool found;
+	struct glance *glance = malloc(sizeof(*glance));
 
 	if (!glance)
-		return false;
+		return NULL;
 	/* The bytes need no zeros. */
-	memset(glance, 0, offsetof(struct glance, chain));
-	glance->chain = *chain;
+	memset(glance, 0, offsetof(struct glance, bytes));
 	glance->look = look;
 	glance->tid = tid;
 	glance->fd = -1;
+	return glance;
+}
+
+void glance_destroy(struct glance *glance)
+{
+	release_glance(glance);
+}
+
+bool glance_do(struct glance *glance, void (*work)(void *))
+{
+	struct guard *guard = glance_guard();
+
+	glance->found = false;
+	if (!guard) {
+		release_glance(glance);
+		return false;
+	}
 	if (!guard_run(guard, work, glance, release_glance))
 		return false;
-	found = glance->found;
-	if (found)
-		*chain = glance->chain;
+	if (glance->found)
+		return true;
 	release_glance(glance);
-	return found;
+	return false;
+}
+
+bool glance_run(void (*work)(void *), struct wait_look *look, uint32_t tid,
+		struct wait_chain *chain)
+{
+	struct glance *glance = glance_create(look, tid);
+
+	if (!glance)
+		return false;
+	glance->chain = *chain;
+	if (!glance_do(glance, work))
+		return false;
+	*chain = glance->chain;
+	release_glance(glance);
+	return true;
 }
 
 /* Before each call: false when the time is over, or looking at this process hung before. */

@@ -7,6 +7,7 @@
 #define TOP_GLANCE_H
 
 #include "os/tasks.h"
+#include "top/open_files.h"
 #include "top/wait_chain.h"
 
 /* The bytes of one file that are read: lists of mappings and locks may be long. */
@@ -21,12 +22,26 @@ struct glance {
 	bool found;
 	bool is_late; /* something was not read, since the time was over */
 	struct wait_chain chain;
+	struct open_files files;
 	char bytes[GLANCE_BYTES]; /* of the file that was read last */
 };
 
-/* Run `work` with a job; false: it was given up, and `ret` is untouched. */
+/* A job; NULL without memory. */
+struct glance *glance_create(struct wait_look *look, uint32_t tid);
+void glance_destroy(struct glance *glance);
+
+/* Run `work` with the job. False: it found nothing, or was given up, and the job is gone. */
+bool glance_do(struct glance *glance, void (*work)(void *glance));
+
+/* The same with a job of its own that has the chain; false: the chain is untouched. */
 bool glance_run(void (*work)(void *glance), struct wait_look *look, uint32_t tid,
 		struct wait_chain *chain);
+
+/* "socket:[123]" or "pipe:[123]", with the kind as "socket:[". */
+bool glance_parse_numbered(const char *target, const char *kind, uint64_t *ret);
+
+/* The descriptor that is the first argument of a call that waits at it. False: it has none. */
+bool glance_call_file(const struct task_call *call, uint32_t *ret);
 
 /* A directory below /proc: the descriptor, in glance->fd, or false. */
 bool glance_open(struct glance *glance, const char *path, int flags);

@@ -334,7 +334,8 @@ static struct error *print_answer(struct top *top, const struct screen_subject *
 
 /* A thread: who it is, its states, its stacks, then the rest. */
 static struct error *print_thread_page(struct top *top, const struct inspect_source *source,
-				       const struct screen_subject *subject, FILE *out)
+				       const struct screen_subject *subject,
+				       const struct inspected_row *row, FILE *out)
 {
 	const struct state_thread *thread = &subject->thread;
 	struct error *err;
@@ -346,6 +347,7 @@ static struct error *print_thread_page(struct top *top, const struct inspect_sou
 	if (err)
 		return err;
 	source->print_stacks(top, subject, out);
+	source->print_files(top, subject, row, out);
 	fputs("\n## Now\n", out);
 	err = source->print_facts(top, thread, out);
 	return err ? err : print_counted(top, source, thread, out);
@@ -364,6 +366,7 @@ static struct error *print_group_page(struct top *top, const struct inspect_sour
 	if (err)
 		return err;
 	source->print_stacks(top, subject, out);
+	source->print_files(top, subject, row, out);
 	if (row->is_there && source->has_all)
 		err = print_gains(top, source, row, out);
 	if (err)
@@ -387,7 +390,7 @@ struct error *top_inspect(struct top *top, const struct screen_subject *subject,
 	if (err)
 		return err;
 	return subject->grouping == STATE_BY_THREAD
-		       ? print_thread_page(top, source, subject, out)
+		       ? print_thread_page(top, source, subject, &row, out)
 		       : print_group_page(top, source, subject, &row, out);
 }
 

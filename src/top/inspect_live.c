@@ -15,6 +15,7 @@
 #include "os/process_user.h"
 #include "state/wait.h"
 #include "top/inspect_source.h"
+#include "top/open_files.h"
 #include "top/top.h"
 
 /* --- from /proc --- */
@@ -255,6 +256,37 @@ static void print_stacks(struct top *top, const struct screen_subject *subject, 
 	inspector->watch = NULL;
 }
 
+/* --- its files --- */
+
+/* The time for all of them. */
+#define FILES_NS (NS_PER_S / 5)
+
+static void print_files(struct top *top, const struct screen_subject *subject,
+			const struct inspected_row *row, FILE *out)
+{
+	struct wait_look look = { .host = wait_host(),
+				  .until_ns = clock_ns(CLOCK_MONOTONIC) + FILES_NS };
+	const struct state_thread *thread = &subject->thread;
+	struct tids tids = { 0 };
+	struct open_files files;
+
+	(void)top;
+	if (!look.host || thread->has_ended || !array_push(&tids, thread->tid))
+		return;
+	/* Other processes of a group have files of their own. */
+	for (size_t i = 0; i < row->count; i++)
+		if (row->members[i].thread->tgid == thread->tgid &&
+		    row->members[i].thread->tid != thread->tid &&
+		    !row->members[i].thread->has_ended &&
+		    !array_push(&tids, row->members[i].thread->tid))
+			break;
+	if (open_files_read(&look, tids.items, tids.count, &files)) {
+		open_files_print(&files, out);
+		open_files_deinit(&files);
+	}
+	array_deinit(&tids);
+}
+
 /* There is no earlier reading. */
 static struct error *look_back(struct top *top, const struct screen_subject *subject)
 {
@@ -262,5 +294,5 @@ static struct error *look_back(struct top *top, const struct screen_subject *sub
 	return NULL;
 }
 
-const struct inspect_source inspect_live = { look_back, print_facts, print_stacks, count_live,
-					     false };
+const struct inspect_source inspect_live = { look_back,   print_facts, print_stacks,
+					     print_files, count_live,  false };

@@ -97,6 +97,12 @@ static void print_stacks(struct top *top, const struct screen_subject *subject, 
 	      out);
 }
 
+static void print_files(struct top *top, const struct screen_subject *subject,
+			const struct inspected_row *row, FILE *out)
+{
+	(void)top, (void)subject, (void)row, (void)out;
+}
+
 static struct error *count_recorded(struct top *top, const struct state_thread *thread,
 				    struct inspect_counters *ret)
 {
@@ -108,5 +114,5 @@ static struct error *count_recorded(struct top *top, const struct state_thread *
 	return err;
 }
 
-const struct inspect_source inspect_recorded = { look_back, print_facts, print_stacks,
-						 count_recorded, true };
+const struct inspect_source inspect_recorded = { look_back,   print_facts,    print_stacks,
+						 print_files, count_recorded, true };

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "snapshot/model.h"
+#include "top/inspect_row.h"
 #include "tui/screen.h"
 
 struct top;
@@ -30,6 +31,9 @@ struct inspect_source {
 	/* Print where threads run and wait, which threads wake them, and which run instead; of a
 	 * group, for all its threads. */
 	void (*print_stacks)(struct top *top, const struct screen_subject *subject, FILE *out);
+	/* Print the open files of its process; of a group, of the process that stands for it. */
+	void (*print_files)(struct top *top, const struct screen_subject *subject,
+			    const struct inspected_row *row, FILE *out);
 	struct error *(*count)(struct top *top, const struct state_thread *thread,
 			       struct inspect_counters *ret);
 	/* Counting a thread costs nothing, and says what it was before: so of groups all are

@@ -185,6 +185,12 @@ static enum file_argument file_argument_of(const struct task_call *call)
 	}
 }
 
+bool glance_call_file(const struct task_call *call, uint32_t *ret)
+{
+	*ret = (uint32_t)call->arguments[0];
+	return file_argument_of(call) == FIRST_FILE;
+}
+
 #define PAGE_LEAST 4096
 
 /* A path in memory, up to the end of its page: a read is all or nothing. */
@@ -199,8 +205,7 @@ static void read_path(struct glance *glance, struct wait_link *link, uint64_t ad
 	copy_safe(link->object, sizeof(link->object), (struct text){ path, strnlen(path, got) });
 }
 
-/* "socket:[123]" or "pipe:[123]" */
-static bool parse_numbered(const char *target, const char *kind, uint64_t *ret)
+bool glance_parse_numbered(const char *target, const char *kind, uint64_t *ret)
 {
 	struct text text = text_of(target);
 	const struct text prefix = text_of(kind);
@@ -220,9 +225,9 @@ static void name_descriptor(struct glance *glance, struct wait_link *link, uint6
 	if (!glance_link(glance, path, target, sizeof(target)))
 		return;
 	link->descriptor = (uint32_t)number;
-	if (parse_numbered(target, "socket:[", &link->inode))
+	if (glance_parse_numbered(target, "socket:[", &link->inode))
 		snprintf(link->object, sizeof(link->object), "a socket");
-	else if (parse_numbered(target, "pipe:[", &link->inode))
+	else if (glance_parse_numbered(target, "pipe:[", &link->inode))
 		snprintf(link->object, sizeof(link->object), "a pipe");
 	else if (text_starts(text_of(target), TEXT("anon_inode:")))
 		copy_safe(link->object, sizeof(link->object),

@@ -70,6 +70,8 @@ other_ends_are_named() {
 	plant tcp
 	answer
 	says "(100|99) % in read at a socket to 127\.0\.0\.1:[0-9]+ of holder \($holder\)"
+	"$ctprof" top --tid "$waiter" --inspect "$waiter" -i 100ms > "$scratch/page"
+	grep -qE '^\* +[0-9]+  rw +-  tcp 127\.0\.0\.1:[0-9]+ to 127\.0\.0\.1:[0-9]+$' "$scratch/page" || { cat "$scratch/page"; return 1; }
 	plant unix
 	answer
 	says "(100|99) % in read at a Unix socket to holder \($holder\)"
