@@ -68,7 +68,7 @@ struct profile_parser {
 	} nodes;
 	struct {
 		struct column thread, node, class, state, event, cpu, in_progress, ns, count,
-			longest_ns;
+			longest_ns, waker;
 	} samples;
 	/* The histogram under way. */
 	struct {

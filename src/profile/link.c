@@ -17,9 +17,9 @@ static struct error *check_lengths(const struct profile_parser *p)
 	size_t samples = p->samples.thread.count;
 	const struct column *const all[] = { &p->samples.node, &p->samples.class, &p->samples.ns,
 					     &p->samples.count };
-	const struct column *const some[] = { &p->samples.event, &p->samples.cpu,
+	const struct column *const some[] = { &p->samples.event,       &p->samples.cpu,
 					      &p->samples.in_progress, &p->samples.state,
-					      &p->samples.longest_ns };
+					      &p->samples.longest_ns,  &p->samples.waker };
 
 	if (p->nodes.parent.count != p->nodes.frame.count)
 		return error_create("'nodes': columns of different lengths");
@@ -89,7 +89,7 @@ static struct error *get_sample(const struct profile_parser *p, const struct num
 	const struct profile *profile = p->profile;
 	uint64_t thread = p->samples.thread.items[i], node = p->samples.node.items[i];
 	uint64_t number = p->samples.class.items[i], event = at(&p->samples.event, i, 0);
-	uint64_t state = at(&p->samples.state, i, NO_NUMBER);
+	uint64_t state = at(&p->samples.state, i, NO_NUMBER), waker = at(&p->samples.waker, i, 0);
 	uint16_t class;
 	uint64_t cpu = at(&p->samples.cpu, i, NO_NUMBER);
 
@@ -105,6 +105,8 @@ static struct error *get_sample(const struct profile_parser *p, const struct num
 	if (event > UINT16_MAX || (class == CLASS_EVENT && event >= profile->events.count) ||
 	    (class != CLASS_EVENT && event))
 		return points_nowhere("samples", i, "event");
+	if (waker > profile->wakers.count)
+		return points_nowhere("samples", i, "waker");
 	if (cpu != NO_NUMBER && cpu >= CPU_ANY)
 		return error_create("'samples', item %zu: the CPU is out of range", i);
 	*ret = (struct sample){
@@ -118,6 +120,7 @@ static struct error *get_sample(const struct profile_parser *p, const struct num
 		.ns = p->samples.ns.items[i],
 		.count = p->samples.count.items[i],
 		.longest_ns = at(&p->samples.longest_ns, i, 0),
+		.waker = (uint32_t)waker,
 	};
 	return NULL;
 }
@@ -180,6 +183,9 @@ static struct error *check_details(struct profile_parser *p, const struct number
 		if (block->node != NODE_NONE)
 			block->node = numbers->nodes[block->node];
 	}
+	for (size_t i = 0; i < profile->wakers.count; i++)
+		if (!profile->wakers.items[i].name)
+			profile->wakers.items[i].name = none;
 	for (size_t i = 0; i < profile->preemptors.count; i++) {
 		struct preemptor *preemptor = &profile->preemptors.items[i];
 

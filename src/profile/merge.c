@@ -9,7 +9,7 @@
 struct merge {
 	struct profile *into;
 	const struct profile *from;
-	uint32_t *frames, *nodes, *threads, *events;
+	uint32_t *frames, *nodes, *threads, *events, *wakers;
 	uint32_t images, mappings; /* how many `into` had */
 };
 
@@ -229,6 +229,50 @@ static struct error *merge_events(const struct merge *m)
 	return NULL;
 }
 
+static struct words waker_key(const struct waker *waker)
+{
+	return (struct words){ { (uintptr_t)waker->name, waker->tid } };
+}
+
+/* Numbers of wakers are counted from 1, in `wakers` too. */
+static struct error *merge_waker(const struct merge *m, size_t i, struct word_map *known)
+{
+	struct waker waker = m->from->wakers.items[i];
+	struct error *err = name_in_merged(m, waker.name, &waker.name);
+	uint32_t *number = err ? NULL : word_map_at(known, waker_key(&waker));
+
+	if (err)
+		return err;
+	if (!number)
+		return &error_no_memory;
+	if (*number == WORD_MAP_NEW) {
+		if (!array_push(&m->into->wakers, waker))
+			return &error_no_memory;
+		*number = (uint32_t)m->into->wakers.count;
+	}
+	m->wakers[i + 1] = *number;
+	return NULL;
+}
+
+static struct error *merge_wakers(const struct merge *m)
+{
+	struct word_map known = { 0 };
+	struct error *err = NULL;
+
+	for (size_t i = 0; i < m->into->wakers.count && !err; i++) {
+		uint32_t *number = word_map_at(&known, waker_key(&m->into->wakers.items[i]));
+
+		if (number)
+			*number = (uint32_t)i + 1;
+		else
+			err = &error_no_memory;
+	}
+	for (size_t i = 0; i < m->from->wakers.count && !err; i++)
+		err = merge_waker(m, i, &known);
+	word_map_deinit(&known);
+	return err;
+}
+
 static struct error *merge_frames(const struct merge *m)
 {
 	for (size_t i = 0; i < m->from->frames.count; i++) {
@@ -277,6 +321,7 @@ static struct error *merge_samples(const struct merge *m)
 		sample.node = node_of(m, sample.node);
 		if (sample.class == CLASS_EVENT && sample.event < m->from->events.count)
 			sample.event = (uint16_t)m->events[sample.event];
+		sample.waker = sample.waker <= m->from->wakers.count ? m->wakers[sample.waker] : 0;
 		err = profile_add(m->into, &sample);
 		if (err)
 			return err;
@@ -426,8 +471,8 @@ static struct error *merge_histograms(const struct merge *m)
 static struct error *merge_all(const struct merge *m)
 {
 	struct error *(*const steps[])(const struct merge *) = {
-		merge_meta,    merge_images,  merge_threads,    merge_events,     merge_stacks,
-		merge_samples, merge_longest, merge_preemptors, merge_histograms,
+		merge_meta,   merge_images,  merge_threads, merge_events,     merge_wakers,
+		merge_stacks, merge_samples, merge_longest, merge_preemptors, merge_histograms,
 	};
 	struct error *err = NULL;
 
@@ -445,15 +490,18 @@ struct error *profile_merge(struct profile *into, const struct profile *from)
 		.nodes = calloc(from->nodes.count + 1, sizeof(*m.nodes)),
 		.threads = calloc(from->threads.count + 1, sizeof(*m.threads)),
 		.events = calloc(from->events.count + 1, sizeof(*m.events)),
+		.wakers = calloc(from->wakers.count + 1, sizeof(*m.wakers)),
 		.images = (uint32_t)into->images.count,
 		.mappings = (uint32_t)into->mappings.count,
 	};
-	struct error *err =
-		m.frames && m.nodes && m.threads && m.events ? merge_all(&m) : &error_no_memory;
+	struct error *err = m.frames && m.nodes && m.threads && m.events && m.wakers
+				    ? merge_all(&m)
+				    : &error_no_memory;
 
 	free(m.frames);
 	free(m.nodes);
 	free(m.threads);
 	free(m.events);
+	free(m.wakers);
 	return err;
 }

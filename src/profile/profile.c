@@ -42,6 +42,7 @@ void profile_destroy(struct profile *profile)
 	array_deinit(&profile->threads);
 	array_deinit(&profile->events);
 	array_deinit(&profile->samples);
+	array_deinit(&profile->wakers);
 	array_deinit(&profile->longest);
 	array_deinit(&profile->preemptors);
 	array_deinit(&profile->histograms);
@@ -147,10 +148,13 @@ static struct error *add_sample(struct profile *profile, struct word_map *number
 	known = &profile->samples.items[*number];
 	known->ns += sample->ns;
 	known->count += sample->count;
-	if (!known->longest_ns || !sample->longest_ns)
+	if (!known->longest_ns || !sample->longest_ns) {
 		known->longest_ns = 0;
-	else if (known->longest_ns < sample->longest_ns)
+		known->waker = 0;
+	} else if (known->longest_ns < sample->longest_ns) {
 		known->longest_ns = sample->longest_ns;
+		known->waker = sample->waker;
+	}
 	known->is_in_progress |= sample->is_in_progress;
 	return NULL;
 }

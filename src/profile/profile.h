@@ -136,6 +136,14 @@ struct sample {
 	uint64_t ns;         /* 0 of CLASS_EVENT */
 	uint64_t count;      /* stretches of time, samples taken, or hits */
 	uint64_t longest_ns; /* of these, off a CPU, rounded up by at most 0.1 %; 0: unknown */
+	uint32_t waker;      /* that ended the longest: in `wakers`, counted from 1; 0: unknown */
+};
+
+/* A thread that woke another. */
+struct waker {
+	/* Its comm, never NULL; "": it had ended; "[interrupt]"; "[not ended]": the wait had not */
+	const struct name *name;
+	uint32_t tid; /* 0: it is no thread */
 };
 
 /* One of the longest single waits. */
@@ -237,6 +245,9 @@ struct profile {
 	struct {
 		ARRAY(struct sample);
 	} samples;
+	struct {
+		ARRAY(struct waker);
+	} wakers;
 	struct {
 		ARRAY(struct block);
 	} longest; /* by length, longest first */

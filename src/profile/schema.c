@@ -206,6 +206,10 @@ static const struct json_field block_rows[] = {
 };
 const struct json_fields profile_block_fields = JSON_FIELDS(block_rows);
 
+#define WAKER(type, member) ROW(type, #member, waker, member)
+static const struct json_field waker_rows[] = { WAKER(name, name), WAKER(u32, tid) };
+static const struct json_fields waker_fields = JSON_FIELDS(waker_rows);
+
 #define PREEMPTOR(type, member) ROW(type, #member, preemptor, member)
 static const struct json_field preemptor_rows[] = {
 	PREEMPTOR(u32, thread), PREEMPTOR(name, name), PREEMPTOR(name, cgroup),
@@ -239,6 +243,7 @@ const struct profile_column profile_sample_columns[PROFILE_SAMPLE_COLUMNS] = {
 	SAMPLE(ns, ns),
 	SAMPLE(count, count),
 	SAMPLE(longest_ns, longest_ns, .is_optional = true),
+	SAMPLE(waker, waker, .is_optional = true),
 };
 
 /* --- the root --- */
@@ -255,6 +260,7 @@ const struct json_list profile_frame_list =
 static const struct block no_block = { .node = NODE_NONE };
 static const struct json_list block_list =
 	JSON_LIST(block_list, profile_block_fields, struct block, .item = &no_block);
+static const struct json_list waker_list = JSON_LIST(waker_list, waker_fields, struct waker);
 static const struct json_list preemptor_list =
 	JSON_LIST(preemptor_list, profile_preemptor_fields, struct preemptor);
 
@@ -279,6 +285,7 @@ static const struct json_field root_rows[] = {
 	LIST(frames, "frames", frames, &profile_frame_list),
 	JSON_FIELD_OF(nodes, "nodes", profile, nodes, NULL),
 	JSON_FIELD_OF(samples, "samples", profile, samples, NULL),
+	LIST(list, "wakers", wakers, &waker_list),
 	LIST(list, "longest", longest, &block_list),
 	LIST(list, "contenders", preemptors, &preemptor_list),
 	LIST(histograms, "histograms", histograms, NULL),

@@ -33,7 +33,7 @@ struct profile_column {
 	uint64_t none;   /* is written as null */
 	uint64_t absent; /* what all have where an optional column is left out */
 };
-enum { PROFILE_NODE_COLUMNS = 2, PROFILE_SAMPLE_COLUMNS = 10 };
+enum { PROFILE_NODE_COLUMNS = 2, PROFILE_SAMPLE_COLUMNS = 11 };
 extern const struct profile_column profile_node_columns[PROFILE_NODE_COLUMNS],
 	profile_sample_columns[PROFILE_SAMPLE_COLUMNS];
 

@@ -23,8 +23,8 @@ struct wait_row {
 	uint64_t longest;         /* 0: unknown */
 	bool has_unknown;         /* of some waits, it is */
 	uint64_t block;           /* the longest of --longest, exact; 0: none is of this row */
-	const struct name *waker; /* of that */
-	uint32_t waker_tid;
+	struct waker block_waker; /* of that */
+	uint32_t waker;           /* of `longest`, in the profile, counted from 1; 0: unknown */
 };
 
 struct wait_rows {
@@ -34,7 +34,6 @@ struct wait_rows {
 	unsigned char *known;
 	ARRAY(struct wait_row);
 	struct word_map numbers;
-	bool has_wakers;
 };
 
 /* It is a part of a key, below an address of a name, which is a multiple of 8. */
@@ -112,8 +111,10 @@ static struct error *add_sample(struct wait_rows *rows, struct word_map *threads
 	sum_add(&row->ns, sample->ns);
 	sum_add(&row->count, sample->count);
 	row->has_unknown |= !sample->longest_ns;
-	if (row->longest < sample->longest_ns)
+	if (row->longest < sample->longest_ns) {
 		row->longest = sample->longest_ns;
+		row->waker = sample->waker;
+	}
 	return NULL;
 }
 
@@ -128,9 +129,7 @@ static struct error *add_longest(struct wait_rows *rows, const struct block *blo
 	if (row->block >= block->ns)
 		return NULL;
 	row->block = block->ns;
-	row->waker = block->waker;
-	row->waker_tid = block->waker_tid;
-	rows->has_wakers |= block->waker != NULL;
+	row->block_waker = (struct waker){ block->waker, block->waker_tid };
 	return NULL;
 }
 
@@ -191,7 +190,7 @@ static const struct table_column columns[] = {
 	{ "reason", .type = TABLE_TEXT, .field = REASON },
 	{ "program", .type = TABLE_TEXT, .when = WITH_PROGRAMS, .field = PROGRAM },
 	{ "where", .type = TABLE_TEXT, .field = PLACE },
-	{ "woken by", .type = TABLE_TEXT, .when = WITH_WAKERS, .field = WAKER },
+	{ "longest ended by", .type = TABLE_TEXT, .when = WITH_WAKERS, .field = WAKER, .minor = 1 },
 };
 
 /* 0: unknown. */
@@ -208,6 +207,33 @@ static bool has_longest(const struct wait_rows *rows)
 		if (rows->items[i].block || (!rows->items[i].has_unknown && rows->items[i].longest))
 			return true;
 	return false;
+}
+
+/* What ended the longest wait of a row; NULL: unknown. */
+static const struct waker *waker_of(const struct wait_rows *rows, const struct wait_row *row)
+{
+	if (row->block)
+		return row->block_waker.name ? &row->block_waker : NULL;
+	return row->waker && longest_of(row) ? &rows->profile->wakers.items[row->waker - 1] : NULL;
+}
+
+static bool has_wakers(const struct wait_rows *rows, size_t shown)
+{
+	for (size_t i = 0; i < shown; i++)
+		if (waker_of(rows, &rows->items[i]))
+			return true;
+	return false;
+}
+
+/* An interrupt has no number, and a thread that had ended no name. */
+static void waker_cell(const struct waker *waker, struct table_cell *ret)
+{
+	if (waker && waker->tid && waker->name->length)
+		table_printf(ret, "%.160s (%" PRIu32 ")", waker->name->bytes, waker->tid);
+	else if (waker && waker->tid)
+		table_printf(ret, "tid %" PRIu32, waker->tid);
+	else if (waker && waker->name->length)
+		table_printf(ret, "%.160s", waker->name->bytes);
 }
 
 static void place_cell(const struct wait_rows *rows, const struct wait_row *row,
@@ -262,10 +288,7 @@ static void get_wait_cell(const void *context, const void *row_, const struct ta
 		place_cell(rows, row, ret);
 		return;
 	case WAKER:
-		/* An interrupt has no number. */
-		if (row->waker)
-			table_printf(ret, row->waker_tid ? "%.160s (%" PRIu32 ")" : "%.160s",
-				     row->waker->bytes, row->waker_tid);
+		waker_cell(waker_of(rows, row), ret);
 		return;
 	}
 }
@@ -296,7 +319,7 @@ static struct error *print_wait_rows(FILE *out, const struct wait_rows *rows)
 	struct table table;
 	uint64_t rest = 0;
 
-	options.when = (rows->has_wakers ? WITH_WAKERS : 0) |
+	options.when = (has_wakers(rows, shown) ? WITH_WAKERS : 0) |
 		       (has_longest(rows) ? WITH_LONGEST : 0) |
 		       (has_programs(rows) ? WITH_PROGRAMS : 0);
 	table_begin(&table, columns, array_length(columns), options);

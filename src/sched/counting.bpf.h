@@ -37,14 +37,17 @@ static __always_inline void lose(struct profile_counts *counts, __u64 ns)
 	counts->lost_ns += ns;
 }
 
-/* Add to the counts in the record of the thread, which only one CPU at a time does, in the thread
- * or at a switch to it. False: there is no place for it. */
-static __always_inline void lengthen(__u16 *longest, __u64 ns)
+static __always_inline void lengthen(struct profile_record *t, int i,
+				     const struct count_value *more)
 {
-	if (ns >= bucket_low(*longest + 1u, RECORD_LONGEST_BITS))
-		*longest = bucket_slot(ns, RECORD_LONGEST_BITS);
+	if (more->longest < bucket_low(t->longest[i] + 1u, RECORD_LONGEST_BITS))
+		return;
+	t->longest[i] = bucket_slot(more->longest, RECORD_LONGEST_BITS);
+	t->wakers[i] = more->waker;
 }
 
+/* Add to the counts in the record of the thread, which only one CPU at a time does, in the thread
+ * or at a switch to it. False: there is no place for it. */
 static __always_inline bool count_in_record(struct profile_record *t, const struct count_key *key,
 					    const struct count_value *more)
 {
@@ -58,8 +61,8 @@ static __always_inline bool count_in_record(struct profile_record *t, const stru
 			c->kernel_stack = key->kernel_stack;
 			c->ns = more->ns;
 			c->runnable_ns = more->runnable_ns;
-			t->longest[i] = 0;
-			lengthen(&t->longest[i], more->longest);
+			t->longest[i] = bucket_slot(more->longest, RECORD_LONGEST_BITS);
+			t->wakers[i] = more->waker;
 			c->runnable_counted = (__u32)key->state << RECORD_COUNT_BITS |
 					      (__u32)more->runnable_count;
 			/* A barrier: who sees it sees the rest. */
@@ -78,7 +81,7 @@ static __always_inline bool count_in_record(struct profile_record *t, const stru
 			return false;
 		c->ns += more->ns;
 		c->runnable_ns += more->runnable_ns;
-		lengthen(&t->longest[i], more->longest);
+		lengthen(t, i, more);
 		c->runnable_counted += (__u32)more->runnable_count;
 		c->counted = counted + more->count;
 		return true;
@@ -106,8 +109,10 @@ static __always_inline void count_in(const struct count_key *key, const struct c
 	}
 	__sync_fetch_and_add(&value->ns, more->ns);
 	__sync_fetch_and_add(&value->count, more->count);
-	if (value->longest < more->longest)
+	if (value->longest < more->longest) {
 		value->longest = more->longest;
+		value->waker = more->waker;
+	}
 	if (more->runnable_count) {
 		__sync_fetch_and_add(&value->runnable_ns, more->runnable_ns);
 		__sync_fetch_and_add(&value->runnable_count, more->runnable_count);
@@ -184,7 +189,6 @@ static __noinline int note_longest(struct profile_record *t, __u32 number, __u64
 	block->user_stack = t->user_stack;
 	block->kernel_stack = t->kernel_stack;
 	block->waker = t->waker;
-	block->in_interrupt = t->in_interrupt;
 	least = ~0ull;
 	for (__u32 i = 0; i < PROFILE_LONGEST_MAX; i++) {
 		if (i >= config.longest)

@@ -157,15 +157,17 @@ static __always_inline void keep_interval(struct profile_record *t, __u32 number
 		value.runnable_count = 1;
 	}
 	/* Of those that are not drawn it is unknown. */
-	if (!config.keep_below)
+	if (!config.keep_below) {
 		value.longest = is_blocked ? blocked_ns : runnable_ns;
+		value.waker = is_blocked ? t->waker : 0;
+	}
 	if (!weigh_interval(t, &value)) {
 		counts->filtered++;
 		counts->filtered_ns += blocked_ns + runnable_ns;
 		return;
 	}
 	if (config.wants_wakers && is_blocked) {
-		key.waker = t->waker;
+		key.waker = t->waker == WAKER_INTERRUPT ? 0 : t->waker;
 		key.waker_user_stack = t->waker_user_stack;
 		key.waker_kernel_stack = t->waker_kernel_stack;
 	}

@@ -408,7 +408,15 @@ static __always_inline bool is_in_interrupt(const void *ctx, struct task_struct 
 		return true;
 	if (task->flags & PF_KTHREAD)
 		return false;
-	return bpf_core_field_exists(regs->orig_ax) && (long)BPF_CORE_READ(regs, orig_ax) == -1;
+	return bpf_core_field_exists(regs->orig_ax) && (long)regs->orig_ax == -1;
+}
+
+/* An interrupted task has nothing to do with it. What the idle task wakes is for another CPU. */
+static __always_inline __u32 waker_here(const void *ctx, struct task_struct *current)
+{
+	if (!current->pid || is_in_interrupt(ctx, current))
+		return WAKER_INTERRUPT;
+	return config.wants_waker_records ? record_number(current) : tid_of(current);
 }
 
 /* Called in the waker, before sched_wakeup, which may be called on the CPU of the woken task. */
@@ -416,25 +424,28 @@ SEC("tp_btf/sched_waking")
 int on_waking(__u64 *ctx)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
-	struct scratch *scratch = scratch_of(SCRATCH_WAKING);
 	struct profile_record *t = find_record((void *)ctx[0]);
-	struct profile_counts *counts = counts_here();
 	struct user_registers regs = { 0 };
+	struct profile_counts *counts;
+	struct scratch *scratch;
 	bool has_registers;
 
-	if (!t || t->task.woken || !t->is_kept || !scratch || !counts)
+	if (!t || t->task.woken || !t->is_kept)
 		return 0;
-	t->in_interrupt = is_in_interrupt(ctx, current);
-	/* An interrupted task has nothing to do with it. */
-	t->waker = current->pid && !t->in_interrupt ? record_number(current) : 0;
+	t->waker = waker_here(ctx, current);
 	if (!config.wants_wakers)
+		return 0;
+	scratch = scratch_of(SCRATCH_WAKING);
+	counts = counts_here();
+	if (!scratch || !counts)
 		return 0;
 	has_registers = user_registers(current, &regs);
 	t->waker_kernel_stack = config.kernel_depth ? kernel_stack(ctx, scratch, SITE_WAKING,
 								   current, &regs, false, counts)
 						    : STACK_NONE;
 	t->waker_user_stack = STACK_NONE;
-	if (config.user_depth && !t->in_interrupt && has_user_space(current) && has_registers)
+	if (config.user_depth && t->waker != WAKER_INTERRUPT && has_user_space(current) &&
+	    has_registers)
 		t->waker_user_stack =
 			user_stack(current, tgid_of(current), scratch, &regs, true, counts);
 	return 0;

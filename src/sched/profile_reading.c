@@ -279,6 +279,8 @@ struct error *profile_session_read(struct profile_session *session, struct profi
 	word_map_deinit(&r.frames);
 	word_map_deinit(&r.leaders);
 	word_map_deinit(&r.cgroups);
+	word_map_deinit(&r.wakers);
+	word_map_deinit(&r.tids);
 	whole_stacks_deinit(&r.wholes);
 	array_deinit(&r.left_slots);
 	array_deinit(&r.left_runners);

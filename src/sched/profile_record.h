@@ -48,7 +48,7 @@ struct profile_config {
 	__u8 has_comm, has_cpus;     /* select threads by name, or by CPU */
 	__u8 by_cpu;                 /* keep one count per CPU */
 	__u8 wants_wakers;           /* their stacks */
-	__u8 wants_waker_names;      /* which threads they are */
+	__u8 wants_waker_records;    /* wakers are told by their records, not by thread numbers */
 	__u8 wants_runners;          /* record the threads that ran while one waited */
 	__u8 wants_histograms;
 	__u8 wants_off_cpu;    /* else time is accounted, and nothing is kept of it */
@@ -88,11 +88,19 @@ _Static_assert((int)CLASS_COUNT <= 1 << (32 - RECORD_COUNT_BITS) &&
 		       (int)STATE_COUNT <= 1 << (32 - RECORD_COUNT_BITS),
 	       "the class and the state are above the counts");
 
-/* The room for times and counts by class: a power of 2, so that a mask bounds the index. */
+/* The room for counts by class. A mask bounds the index for the verifier, which wants it within the
+ * record. */
 enum {
-	PROFILE_TIMES = 16,
-	PROFILE_TIMES_MASK = PROFILE_TIMES - 1,
+	PROFILE_TIMES = 12,
+	PROFILE_TIMES_MASK = 15,
 };
+
+/*
+ * The thread that ended a wait: with wants_waker_records its record, else its number in our PID
+ * namespace. 0: not known.
+ */
+#define WAKER_INTERRUPT 0xffffffffu
+#define WAKER_NOT_YET   0xfffffffeu /* the wait had not ended; user space only */
 
 /* Times and counts are by enum profile_class, and so is `task.state`. With many threads that take
  * turns, hardly any line of a record is in the cache of the CPU, so what a switch uses is in few.
@@ -103,7 +111,7 @@ struct profile_record {
 	__u16 is_kept; /* it was drawn, and has stacks */
 	__u16 waits;   /* enum state: what it waits for (sched/wait_rules.bpf.h) */
 	__u32 user_stack, kernel_stack;
-	__u32 waker; /* a record */
+	__u32 waker;
 	__u64 nvcsw; /* the kernel's count of voluntary switches, when it last left the CPU */
 	/* Registers with which it left user space, as seen from outside in the interval that began
 	 * at `looked`. */
@@ -113,14 +121,15 @@ struct profile_record {
 
 	__u64 blocked_debt, runnable_debt; /* towards the next period */
 	__u32 waker_user_stack, waker_kernel_stack;
-	__u32 in_interrupt; /* its waker was interrupted */
-	__u32 is_listed;    /* in `lacking`, or taken from there */
+	__u32 is_listed; /* in `lacking`, or taken from there */
+	__u32 queued;    /* one more than the CPU that it waits for since it was woken; 0: as it
+			    left */
 	__u64 voluntary, involuntary;
 	__u64 counts[PROFILE_TIMES];
-	__u32 queued; /* one more than the CPU that it waits for since it was woken; 0: as it left
-		       */
-	__u16 longest[RECORD_COUNTS]; /* of each in `first` */
-	__u32 fill[1];
+	/* Of each in `first`. */
+	__u16 longest[RECORD_COUNTS];
+	__u32 wakers[RECORD_COUNTS]; /* of the longest */
+	__u64 fill[3];
 };
 _Static_assert(sizeof(struct profile_record) % 128 == 0, "CPUs fetch lines in pairs");
 _Static_assert((int)CLASS_COUNT <= (int)PROFILE_TIMES && (int)PROFILE_TIMES <= (int)RECORD_TIMES,
@@ -208,6 +217,8 @@ struct count_value {
 	__u64 count;       /* intervals, samples, hits */
 	__u64 runnable_count;
 	__u64 longest; /* of ns; of runnable_ns if the class is that; 0: unknown */
+	__u32 waker;   /* of that */
+	__u32 fill;
 };
 
 struct slot_key {
@@ -232,7 +243,6 @@ struct longest_block {
 	__u64 begun, blocked_ns, runnable_ns;
 	__u32 thread, user_stack, kernel_stack, waker;
 	__u16 class, state;
-	__u32 in_interrupt;
 };
 
 struct longest_blocks {

@@ -124,7 +124,7 @@ static void configure(struct profile_config *config, const struct profile_option
 	config->by_cpu = options->by_cpu;
 	config->unwind = unwindings[options->unwind];
 	config->wants_wakers = options->wakers;
-	config->wants_waker_names = options->wakers || options->longest;
+	config->wants_waker_records = options->wakers || options->longest;
 	config->wants_runners = options->runners;
 	config->wants_histograms = options->histograms;
 	config->wants_off_cpu = options->off_cpu;
@@ -167,7 +167,7 @@ static void choose_programs(struct profile_bpf *program, const struct profile_op
 	bpf_program__set_autoload(program->progs.on_exit, !options->off_cpu);
 	bpf_program__set_autoload(program->progs.on_freed, !options->off_cpu);
 	bpf_program__set_autoload(program->progs.on_switched, program->rodata->config.is_late);
-	bpf_program__set_autoload(program->progs.on_waking, options->wakers || options->longest);
+	bpf_program__set_autoload(program->progs.on_waking, options->off_cpu);
 	bpf_program__set_autoload(program->progs.on_sample, options->on_cpu);
 	bpf_program__set_autoload(program->progs.on_kprobe, has_kprobes(options->probes));
 	bpf_program__set_autoload(program->progs.on_kprobes,

@@ -140,7 +140,7 @@ static __noinline int begin_tracking(struct task_struct *task, struct task_ctx *
 	tctx->since = now;
 	if (config.cgroup)
 		tctx->css_set = (__u64)task->cgroups;
-	if (!is_one && !config.wants_runners && !config.wants_waker_names)
+	if (!is_one && !config.wants_runners && !config.wants_waker_records)
 		return TRACK_NO;
 	t = begin_record(task, tctx, now, class, is_one);
 	if (t) {

@@ -19,7 +19,8 @@ struct profile_reading {
 	uint64_t now;
 	uint32_t record_count; /* numbers are below */
 	uint32_t *threads;     /* in the profile, by record; UINT32_MAX: not in it */
-	struct word_map stacks, frames, leaders, cgroups;
+	struct word_map stacks, frames, leaders, cgroups, wakers;
+	struct word_map tids;       /* records by thread number, if wakers are told by that */
 	struct whole_stacks wholes; /* of the kernel, that waits have */
 	/* Entries with numbers that are freed, to delete after the walk over maps. */
 	struct {
@@ -45,6 +46,10 @@ struct error *reading_threads(struct profile_reading *r) MUST_CHECK;
 
 /* Read what was counted, and the elapsed part of intervals in progress (reading_counts.c). */
 struct error *reading_samples(struct profile_reading *r) MUST_CHECK;
+
+/* The number in the profile of the waker that the programs told (struct profile_record), counted
+ * from 1; 0: not known (reading_wakers.c). */
+struct error *reading_waker(struct profile_reading *r, uint32_t number, uint32_t *ret) MUST_CHECK;
 
 /* Read the longest waits, the histograms and the preemptors (reading_extras.c). */
 struct error *reading_extras(struct profile_reading *r) MUST_CHECK;

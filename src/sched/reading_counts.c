@@ -100,8 +100,10 @@ struct counted_entry *reading_add(struct counted_table *table, const struct coun
 	entry->value.count += more->count;
 	entry->value.runnable_ns += more->runnable_ns;
 	entry->value.runnable_count += more->runnable_count;
-	if (entry->value.longest < more->longest)
+	if (entry->value.longest < more->longest) {
 		entry->value.longest = more->longest;
+		entry->value.waker = more->waker;
+	}
 	return entry;
 }
 
@@ -143,6 +145,7 @@ static struct error *take_first(struct counted_table *table, uint32_t number,
 			.runnable_ns = c->runnable_ns,
 			.runnable_count = c->runnable_counted & RECORD_COUNT_MASK,
 			.longest = knows_longest ? longest_of(t, c) : 0,
+			.waker = knows_longest ? t->wakers[c - t->first] : 0,
 		};
 
 		if (counted && !reading_add(table, &key, &value))
@@ -223,6 +226,8 @@ static struct error *take_progress(struct profile_reading *r, struct counted_tab
 	more.runnable_count = more.runnable_ns != 0;
 	if (!config->keep_below)
 		more.longest = is_blocked ? more.ns : more.runnable_ns;
+	if (is_blocked)
+		more.waker = progress.runnable_ns ? t->waker : WAKER_NOT_YET;
 	if (more.ns)
 		weigh_in_progress(options, t->blocked_debt, &more.ns, &more.count);
 	if (more.runnable_ns)
@@ -231,7 +236,7 @@ static struct error *take_progress(struct profile_reading *r, struct counted_tab
 	if (!more.ns && !more.runnable_ns)
 		return NULL;
 	if (options->wakers && progress.runnable_ns && is_blocked) {
-		key.waker = t->waker;
+		key.waker = t->waker == WAKER_INTERRUPT ? 0 : t->waker;
 		key.waker_user_stack = t->waker_user_stack;
 		key.waker_kernel_stack = t->waker_kernel_stack;
 	}
@@ -265,7 +270,7 @@ static struct error *read_table(struct profile_reading *r, struct counted_table 
 
 static struct error *put_sample(struct profile_reading *r, const struct count_key *key,
 				uint16_t class, enum state state, uint64_t ns, uint64_t count,
-				uint64_t longest, bool is_in_progress)
+				const struct count_value *longest, bool is_in_progress)
 {
 	struct sample sample = {
 		.thread = r->threads[key->thread],
@@ -276,13 +281,15 @@ static struct error *put_sample(struct profile_reading *r, const struct count_ke
 		.is_in_progress = is_in_progress,
 		.ns = ns,
 		.count = count,
-		.longest_ns = longest,
+		.longest_ns = longest ? longest->longest : 0,
 	};
 	struct error *err;
 
 	if (!ns && !count)
 		return NULL;
 	err = reading_node(r, key, &sample.node);
+	if (!err && longest)
+		err = reading_waker(r, longest->waker, &sample.waker);
 	return err ? err : profile_add(r->profile, &sample);
 }
 
@@ -317,7 +324,7 @@ static struct error *put_entry(struct profile_reading *r, struct counted_entry *
 							       : reason_default_state(key.class),
 			 reading_less(entry->value.ns, before.ns),
 			 reading_less(entry->value.count, before.count),
-			 is_whole ? entry->value.longest : 0, entry->is_in_progress);
+			 is_whole ? &entry->value : NULL, entry->is_in_progress);
 	/* A wait that is followed by one for a CPU is one stretch, and counted as the former. */
 	if (!err)
 		err = put_sample(r, &key, CLASS_RUNNABLE, STATE_RUNNABLE,
@@ -325,7 +332,7 @@ static struct error *put_entry(struct profile_reading *r, struct counted_entry *
 				 entry->value.count ? 0
 						    : reading_less(entry->value.runnable_count,
 								   before.runnable_count),
-				 is_whole && key.class == CLASS_RUNNABLE ? entry->value.longest : 0,
+				 is_whole && key.class == CLASS_RUNNABLE ? &entry->value : NULL,
 				 entry->is_in_progress);
 	keep_reported(&entry->value, &before);
 	return err;

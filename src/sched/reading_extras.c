@@ -71,11 +71,11 @@ static struct error *put_block(struct profile_reading *r, const struct longest_b
 	    block->begun + block->blocked_ns + block->runnable_ns <= r->session->read_at)
 		return NULL;
 	put.thread = r->threads[block->thread];
-	if (block->in_interrupt)
+	if (block->waker == WAKER_INTERRUPT)
 		put.waker = profile_name(r->profile, "[interrupt]", 11);
 	else if (waker)
 		put.waker = reading_name(r->profile, waker->task.name, sizeof(waker->task.name));
-	put.waker_tid = waker && !block->in_interrupt ? waker->task.tid : 0;
+	put.waker_tid = waker ? waker->task.tid : 0;
 	err = reading_node(r, &key, &put.node);
 	if (err)
 		return err;

@@ -20,7 +20,7 @@ def samples:
 	range($s.ns // [] | length) |
 	{ thread: $p.threads[$s.thread[.]], class: $p.classes[$s.class[.]],
 		state: $p.states[$s.state[.]? // 0], ns: $s.ns[.], count: $s.count[.],
-		cpu: $s.cpu[.]?, stack: (if $s.node[.] == null then [] else $stacks[$s.node[.]] end) };
+		cpu: $s.cpu[.]?, waker: $p.wakers[($s.waker[.]? // 0) - 1], stack: (if $s.node[.] == null then [] else $stacks[$s.node[.]] end) };
 
 def of($name): select(.thread.name == $name);
 

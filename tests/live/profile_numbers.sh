@@ -32,6 +32,24 @@ longest_of_a_place_is_that_of_its_waits() {
 		[$most >= $exact, $most <= $exact * 1.001, .count[$at] >= 10] | @json')" "[true,true,true]"
 }
 
+# longest_waits_have_their_wakers OPTIONS...: a thread waits until another writes, for a time, and for a child. The one
+# that writes may be a target too.
+longest_waits_have_their_wakers() {
+	local dir=$scratch/wakers writer
+
+	rm -rf "$dir" && mkdir "$dir" && mkfifo "$dir/pipe" && cp "$(command -v bash)" "$dir/reader" || return 1
+	at_end "kill \$(cat $dir/numbers); :"
+	take offcpu "$@" -- bash -c '
+		"$0/reader" -c '\''exec 3<> "$0"; read -u 3; read -t 0.2 -u 3; sleep 20; :'\'' "$0/pipe" &
+		reader=$!
+		bash -c '\''sleep 0.5; echo > "$0"; sleep 20; :'\'' "$0/pipe" &
+		echo $! > "$0/writer"; echo $reader $! > "$0/numbers"; sleep 1.5' "$dir"
+	writer=$(cat "$dir/writer")
+	equal "what ended its waits" "$(ask '[samples | select(.thread.name == "reader" and .ns > 1e8) |
+		[.state, .waker.name, .waker.tid]] | sort | tojson')" \
+		'[["idle_poll","[interrupt]",null],["sleep_child","[not ended]",null],["sleep_pipe","bash",'$writer']]'
+}
+
 # Nothing ends in so short a time, and all of it is in the profile.
 waits_that_go_on_are_counted() {
 	"$ctprof" offcpu -p $napper -d 100ms > "$scratch/text" || return 1
@@ -189,6 +207,10 @@ run_case "offcpu: a wait that began before is at the place of those that follow"
 	napping one_wait_is_one_place
 run_case "offcpu: waits that had not ended are counted" needs_profiles napping waits_that_go_on_are_counted
 run_case "offcpu: the longest wait of a place" needs_profiles longest_of_a_place_is_that_of_its_waits
+run_case "offcpu: wakers of the longest waits" needs_profiles longest_waits_have_their_wakers
+run_case "offcpu: wakers that are no targets" needs_profiles longest_waits_have_their_wakers --comm reader
+run_case "offcpu: wakers of the longest waits, with single waits" needs_profiles \
+	longest_waits_have_their_wakers --comm reader --longest 3
 run_case "offcpu: programs are apart" needs_profiles programs_are_apart
 run_case "profile: no times of threads whose switches are not followed" needs_profiles \
 	napping samples_are_all_that_is_known

@@ -116,6 +116,10 @@ static void add_samples(struct profile *p, uint64_t *seed)
 
 	assert_true(array_push(&p->events, a_name(p, seed, "event")));
 	assert_true(array_push(&p->events, a_name(p, seed, "event")));
+	for (uint32_t i = 0; i < 3; i++)
+		assert_true(array_push(&p->wakers,
+				       (struct waker){ a_name(p, seed, "waker"),
+						       i ? (uint32_t)next_random(seed) : 0 }));
 	for (uint32_t i = 0; i < 40; i++) {
 		struct sample sample = {
 			.thread = i % 4,
@@ -126,6 +130,7 @@ static void add_samples(struct profile *p, uint64_t *seed)
 			.ns = next_random(seed),
 			.count = next_random(seed),
 			.longest_ns = i % 5 ? next_random(seed) : 0,
+			.waker = i % 4,
 		};
 
 		sample.event = sample.class == CLASS_EVENT ? i / CLASS_COUNT % 2 : 0;
@@ -246,7 +251,9 @@ void expect_same_profile(const struct profile *first, const struct profile *seco
 	for (size_t i = 0; i < first->events.count; i++)
 		expect_same_name(first->events.items[i], second->events.items[i]);
 	SAME_TABLE(samples, SAME(thread); SAME(node); SAME(class); SAME(state); SAME(event);
-		   SAME(cpu); SAME(is_in_progress); SAME(ns); SAME(count); SAME(longest_ns));
+		   SAME(cpu); SAME(is_in_progress); SAME(ns); SAME(count); SAME(longest_ns);
+		   SAME(waker));
+	SAME_TABLE(wakers, SAME_NAME(name); SAME(tid));
 	SAME_TABLE(longest, SAME(thread); SAME(node); SAME(class); SAME(state);
 		   SAME(is_in_progress); SAME(begun_ns); SAME(ns); SAME(runnable_ns);
 		   SAME_NAME(waker); SAME(waker_tid));

@@ -138,6 +138,43 @@ TEST(the_longest_wait_of_a_place_is_that_of_its_sums)
 	assert_non_null(strstr(report_scene_text(&s, waits_report), " 2.500µs  3.495µs  lock "));
 }
 
+/* It is told where the longest wait is. */
+TEST(what_ended_the_longest_wait_of_a_place_is_named)
+{
+	struct sample *samples;
+
+	fill();
+	samples = s.profile->samples.items;
+	assert_true(array_push(&s.profile->wakers,
+			       (struct waker){ profile_name(s.profile, "logger", 6), 44 }));
+	assert_true(array_push(&s.profile->wakers,
+			       (struct waker){ profile_name(s.profile, "[not ended]", 11), 0 }));
+	assert_true(array_push(&s.profile->wakers,
+			       (struct waker){ profile_name(s.profile, "", 0), 45 }));
+	samples[0].longest_ns = 3500;
+	samples[0].waker = 1;
+	samples[1].longest_ns = 4000;
+	samples[1].waker = 2;
+	samples[2].longest_ns = 200;
+	samples[2].waker = 3;
+	assert_string_equal(report_scene_text(&s, waits_report),
+			    "\n## Waits that matter most, by place\n"
+			    "     time  threads  times     mean  longest  reason    where          "
+			    "                    "
+			    "longest ended by \n"
+			    " 10.000µs        2      4  2.500µs  4.000µs  lock      "
+			    "log_message -> pthread_mutex_lock  [not ended] \n"
+			    "    300ns        1      2    150ns    200ns  storage   "
+			    "write_log -> fsync                 tid 45 \n"
+			    "     30ns        1      -        -        -  cpu-wait  "
+			    "write_log -> fsync                 - \n");
+	samples[1].longest_ns = 3000;
+	assert_non_null(strstr(report_scene_text(&s, waits_report), " 3.500µs  lock "));
+	assert_non_null(strstr(report_scene_text(&s, waits_report), "  logger (44) "));
+	samples[1].longest_ns = 0;
+	assert_null(strstr(report_scene_text(&s, waits_report), "logger"));
+}
+
 TEST(waits_for_work_are_left_out_beside_others)
 {
 	uint32_t thread = build_profile_thread(s.profile, 2, 2, "kworker", "kworker", NULL);
@@ -355,6 +392,7 @@ UNIT_TESTS(CASE(well_known_frames_are_told_by_name_and_file),
 	   CASE(waits_are_by_program_reason_and_place),
 	   CASE(the_longest_wait_of_a_place_is_that_of_the_longest_waits),
 	   CASE(the_longest_wait_of_a_place_is_that_of_its_sums),
+	   CASE(what_ended_the_longest_wait_of_a_place_is_named),
 	   CASE(waits_for_work_are_left_out_beside_others),
 	   CASE(the_next_question_is_about_a_wait_that_is_not_by_design),
 	   CASE(functions_have_what_the_scheduler_has), CASE(time_of_functions_is_that_of_the_tree),
