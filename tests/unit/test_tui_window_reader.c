@@ -465,7 +465,7 @@ TEST(the_feed_looks_away)
 	for (unsigned i = 0; i < 3; i++) {
 		inspect_thread(reader, &(struct state_thread){ .tid = 8, .id = 8, .name = name });
 		expect_page(reader, "8 it\n");
-		inspect_thread(reader, &(struct state_thread){ .tid = 9, .id = 9, .name = name });
+		inspect_thread(reader, &(struct state_thread){ .tid = 9, .id = 8, .name = name });
 		expect_page(reader, "9 it\n");
 		assert_int_equal(count_looks_away(0), i);
 		if (i < 2) {
