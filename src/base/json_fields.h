@@ -168,6 +168,12 @@ JSON_TAKE(json_take_nothing);
 #define JSON_FIELD_OF(type_, key, object, member, more_, ...) \
 	JSON_ROW_(type_, key, offsetof(struct object, member), more_, __VA_ARGS__)
 
+/* A member that files of another format have, which `take` refuses. */
+#define JSON_FOREIGN(key, take)                                                                \
+	{                                                                                      \
+		.json = { TEXT(key), (take), 0, NULL }, .type = NULL, .flags = FIELD_READ_ONLY \
+	}
+
 /* The number of rows; more than the reader can mark as seen do not compile. */
 #define JSON_COUNT_(rows_) \
 	(array_length(rows_) + 0 * sizeof(char[array_length(rows_) <= JSON_MEMBERS_MAX ? 1 : -1]))

@@ -495,8 +495,22 @@ static void write_version(struct json_writer *w, JSON_UNUSED_ const struct json_
 
 static const struct json_field_type json_type_version = { json_take_version, write_version, NULL };
 
+/* --- files of other commands --- */
+
+static JSON_TAKE(refuse_snapshot)
+{
+	return error_create("not a kstats file but a snapshot: 'ctprof show' prints it");
+}
+
+static JSON_TAKE(refuse_profile)
+{
+	return error_create("not a kstats file but a profile: 'ctprof flame' prints it");
+}
+
 static const struct json_field file_rows[] = {
 	JSON_ROW_(format, "format", 0, NULL),
+	JSON_FOREIGN("captured_at_unix_ns", refuse_snapshot),
+	JSON_FOREIGN("ctprof_profile", refuse_profile),
 	JSON_ROW_(version, "version", 0, NULL),
 	JSON_ROW_(metrics, "metrics", 0, NULL),
 };

@@ -290,6 +290,20 @@ JSON_TAKE(json_take_form)
 			    (unsigned long long)p->form);
 }
 
+/* --- files of other commands --- */
+
+JSON_TAKE(profile_refuse_snapshot)
+{
+	return error_create("not a profile but a snapshot: 'ctprof show' prints it");
+}
+
+JSON_TAKE(profile_refuse_histograms)
+{
+	if (value->type != JSON_STRING || !text_equal(value->text, TEXT("ctprof-kstats")))
+		return NULL;
+	return error_create("not a profile but histograms: 'ctprof kstats show' prints them");
+}
+
 static JSON_TAKE(take_root)
 {
 	return enter_object(r, &profile_root_fields.shape, target, key, value);

@@ -274,6 +274,8 @@ PROFILE_TYPES(PROFILE_TYPE)
 	JSON_FIELD_OF(type, key, profile, member, list, .flags = FIELD_OMIT)
 static const struct json_field root_rows[] = {
 	JSON_ROW_(form, "ctprof_profile", 0, NULL),
+	JSON_FOREIGN("captured_at_unix_ns", profile_refuse_snapshot),
+	JSON_FOREIGN("format", profile_refuse_histograms),
 	JSON_FIELD_OF(object, "meta", profile, meta, &profile_meta_fields),
 	JSON_FIELD_OF(object, "losses", profile, meta.losses, &profile_losses_fields),
 	JSON_ROW_(classes, "classes", 0, NULL),

@@ -53,6 +53,8 @@ extern const struct profile_column profile_node_columns[PROFILE_NODE_COLUMNS],
 	void profile_write_##name(struct json_writer *w, const struct json_field *field, \
 				  const void *at);
 PROFILE_TYPES(PROFILE_TYPE_FUNCTIONS)
+JSON_TAKE(profile_refuse_snapshot);
+JSON_TAKE(profile_refuse_histograms);
 JSON_TAKE(json_take_column);
 JSON_TAKE(json_take_index_column);
 

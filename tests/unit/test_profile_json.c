@@ -317,6 +317,9 @@ TEST(invalid_profiles)
 	expect_refused("[]", "expected an object");
 	expect_refused("{}", "not a profile");
 	expect_refused("{\"threads\":[]}", "not a profile");
+	expect_refused("{\"captured_at_unix_ns\":1,\"threads\":7}", "'ctprof show' prints it");
+	expect_refused("{\"format\":\"ctprof-kstats\"}", "'ctprof kstats show' prints them");
+	expect_refused("{\"format\":\"other\"}", "not a profile: ");
 	expect_refused("{\"ctprof_profile\":2}", "format 2");
 	expect_refused("{\"ctprof_profile\":1", "");
 	expect_refused("{\"ctprof_profile\":1}}", "");
