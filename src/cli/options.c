@@ -148,6 +148,7 @@ struct error *each_piece(const char *list, const char *what,
 static const struct {
 	const char *alias, *name;
 } aliases[] = {
+	{ "all-slots", "all-buckets" },
 	{ "booked-only", "completed-only" },
 	{ "noisy", "preempted-by" },
 };

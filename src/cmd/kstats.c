@@ -51,8 +51,8 @@ static struct error *check_showing(const struct kstats_showing *s)
 		return error_create("--interval does not support --format %s: use text, json or "
 				    "csv",
 				    kstats_format_names[s->format]);
-	if (s->interval_ns && s->format == KSTATS_FORMAT_TEXT && (s->rows || s->all_slots))
-		return error_create("--interval cannot be combined with --rows or --all-slots");
+	if (s->interval_ns && s->format == KSTATS_FORMAT_TEXT && (s->rows || s->all_buckets))
+		return error_create("--interval cannot be combined with --rows or --all-buckets");
 	if (s->interval_ns && s->heat && s->format != KSTATS_FORMAT_TEXT)
 		return error_create("--heat requires --format text");
 	return NULL;

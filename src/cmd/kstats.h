@@ -37,7 +37,7 @@ struct kstats_recording {
 /* Options of `show`. */
 struct kstats_showing {
 	enum kstats_format format;
-	bool rows, all_rows, all_slots;
+	bool rows, all_rows, all_buckets;
 	uint64_t interval_ns;
 	size_t count;
 	const char *heat;

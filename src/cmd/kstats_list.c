@@ -10,6 +10,7 @@
 #include "cli/pager.h"
 #include "cli/terminal.h"
 #include "cmd/kstats.h"
+#include "histogram/histogram.h"
 #include "report/kstats_values.h"
 #include "report/stream.h"
 #include "report/table.h"
@@ -112,7 +113,7 @@ static void bound_cell(struct table_cell *cell, const struct list_row *row, doub
 {
 	char text[UNITS_TEXT_MAX];
 
-	if (!kstats_has_percentile(row->entry->count, fraction))
+	if (!percentile_is_known(row->entry->count, fraction))
 		return;
 	table_count(cell, bound);
 	if (row->for_people)

@@ -48,7 +48,7 @@ static struct kstats_style style_of(const struct kstats_showing *showing)
 	if (lines)
 		style.lines =
 			lines > LINES_BESIDE + LINES_LEAST ? lines - LINES_BESIDE : LINES_LEAST;
-	if (showing->all_slots)
+	if (showing->all_buckets)
 		style.lines = 0;
 	return style;
 }

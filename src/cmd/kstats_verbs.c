@@ -184,11 +184,11 @@ static const char *const examples[VERB_COUNT][EXAMPLES_MAX] = {
 	  "The format: text, json or csv; with show and run also openmetrics, and kstats (the line format " \
 	  "of the kernel module, for awk).", format_word) \
 	OPTION(OF(SHOW) | OF(RUN), "show, run", "rows", 'r', NULL, parse_flag, showing.rows, OPTION_COMMON, \
-	  "Add a line for each CPU, process, cgroup or value, most values first; with --all-slots " \
+	  "Add a line for each CPU, process, cgroup or value, most values first; with --all-buckets " \
 	  "or --format openmetrics, a histogram each.", NULL) \
 	OPTION(OF(SHOW) | OF(RUN), "show, run", "all", 0, NULL, parse_flag, showing.all_rows, 0, \
 	  "With --rows: all rows, and not the ten with most values only.", NULL) \
-	OPTION(OF(SHOW) | OF(RUN), "show, run", "all-slots", 'a', NULL, parse_flag, showing.all_slots, OPTION_COMMON, \
+	OPTION(OF(SHOW) | OF(RUN), "show, run", "all-buckets", 'a', NULL, parse_flag, showing.all_buckets, OPTION_COMMON, \
 	  "Print every nonempty bucket. By default, buckets are merged to fit a screen.", NULL) \
 	OPTION(OF(SHOW), "show", "interval", 'i', "TIME", parse_duration, showing.interval_ns, OPTION_COMMON, \
 	  "Print one line of a heat map per TIME (1s), until interrupted.", NULL) \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "histogram/histogram.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 struct histogram *histogram_create(unsigned frac_bits)
@@ -63,4 +64,15 @@ struct histogram_interval histogram_percentile(const struct histogram *histogram
 			};
 	}
 	return (struct histogram_interval){ 0, 0 };
+}
+
+uint64_t percentile_needs(double fraction)
+{
+	/* 1 - 0.99 is a little more than 0.01, and 1 - 0.9 a little less than 0.1. */
+	return fraction < 1 ? (uint64_t)ceil((1 - 1e-9) / (1 - fraction)) : 1;
+}
+
+bool percentile_is_known(uint64_t count, double fraction)
+{
+	return count >= percentile_needs(fraction);
 }

@@ -10,6 +10,7 @@
 #ifndef HISTOGRAM_HISTOGRAM_H
 #define HISTOGRAM_HISTOGRAM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,5 +42,14 @@ struct histogram_interval {
 };
 /* An empty histogram gives 0 to 0. */
 struct histogram_interval histogram_percentile(const struct histogram *histogram, double fraction);
+
+/*
+ * Are there enough values for this percentile: is at least one of them expected to be above it?
+ * With fewer, a percentile is only another name of the largest value: p99.9 takes 1,000 values, p99
+ * 100, p50 2. The largest value (1) takes one.
+ */
+bool percentile_is_known(uint64_t count, double fraction);
+/* The least such count. */
+uint64_t percentile_needs(double fraction);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/glob.h"
 #include "base/term.h"
+#include "histogram/histogram.h"
 
 static struct error *parse_bound(struct text text, struct kstats_condition *condition)
 {
@@ -78,7 +79,7 @@ static bool is_supported(const struct kstats_condition *condition,
 	if (kstats_aspect_is_number(&condition->aspect))
 		return true;
 	if (condition->aspect.quantity == KSTATS_QUANTITY_PERCENTILE)
-		return kstats_has_percentile(of->count, condition->aspect.fraction);
+		return percentile_is_known(of->count, condition->aspect.fraction);
 	return of->count != 0;
 }
 

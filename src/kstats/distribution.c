@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "kstats/distribution.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 static void add_kstats_row(struct kstats_distribution *distribution, const struct kstats_row *row)
@@ -94,17 +93,6 @@ struct kstats_percentile kstats_percentile(const struct kstats_distribution *dis
 		rank += rank < share || !rank;
 	}
 	return kstats_ranked(distribution, rank < distribution->count ? rank : distribution->count);
-}
-
-uint64_t kstats_percentile_needs(double fraction)
-{
-	/* 1 - 0.99 is a little more than 0.01, and 1 - 0.9 a little less than 0.1. */
-	return fraction < 1 ? (uint64_t)ceil((1 - 1e-9) / (1 - fraction)) : 1;
-}
-
-bool kstats_has_percentile(uint64_t count, double fraction)
-{
-	return count >= kstats_percentile_needs(fraction);
 }
 
 unsigned __int128 kstats_sum(const struct kstats_distribution *distribution)

@@ -35,17 +35,9 @@ struct kstats_percentile {
 };
 
 /* The smallest value that at least `fraction` (0 to 1) of all values are not above. All 0 of an
- * empty one. */
+ * empty one. Whether there are enough values for it, percentile_is_known() tells. */
 struct kstats_percentile kstats_percentile(const struct kstats_distribution *distribution,
 					   double fraction);
-/*
- * Are there enough values for this percentile: is at least one of them expected to be above it?
- * With fewer, a percentile is only another name of the largest value: p99.9 takes 1,000 values, p99
- * 100, p50 2. The largest value (1) takes one. kstats_percentile() answers in any case.
- */
-bool kstats_has_percentile(uint64_t count, double fraction);
-/* The least such count. */
-uint64_t kstats_percentile_needs(double fraction);
 /* The value of this rank, from 1 (the smallest) to `count`. */
 struct kstats_percentile kstats_ranked(const struct kstats_distribution *distribution,
 				       uint64_t rank);

@@ -25,7 +25,7 @@ struct kstats_confidence kstats_confidence(const struct kstats_distribution *dis
 					   double fraction);
 
 enum kstats_shift_sureness {
-	KSTATS_SAME,   /* the same slot */
+	KSTATS_SAME,   /* the same bucket */
 	KSTATS_UNSURE, /* could be chance */
 	KSTATS_SLOWER, /* larger for sure: the confidence intervals do not touch */
 	KSTATS_FASTER,

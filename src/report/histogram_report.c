@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 #include "report/bar.h"
+#include "report/percentiles.h"
 #include "report/profile_heading.h"
 #include "report/profile_stack.h"
 
@@ -158,25 +159,17 @@ static struct error *print_bucket_rows(FILE *out, const struct histogram *fine, 
 	return NULL;
 }
 
-static void print_percentiles(FILE *out, const struct histogram *histogram)
+static struct percentile_value percentile_at(const void *of, double fraction)
 {
-	static const struct {
-		const char *name;
-		double fraction;
-	} points[] = {
-		{ "p50", 0.5 }, { "p90", 0.9 }, { "p99", 0.99 }, { "p99.9", 0.999 }, { "max", 1 },
-	};
+	const struct histogram_interval in = histogram_percentile(of, fraction);
 
-	for (size_t i = 0; i < array_length(points); i++) {
-		struct histogram_interval in = histogram_percentile(histogram, points[i].fraction);
-		char low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX];
+	return (struct percentile_value){ .low = in.low, .high = in.high };
+}
 
-		fprintf(out, "%s%s %s", i ? ", " : "  ", points[i].name,
-			units_format(low, UNIT_NS, in.low));
-		if (in.high != in.low)
-			fprintf(out, "..%s", units_format(high, UNIT_NS, in.high));
-	}
-	fputc('\n', out);
+static char *format_bound(char *buffer, const void *of, uint64_t value)
+{
+	(void)of;
+	return units_format(buffer, UNIT_NS, value);
 }
 
 static struct error *print_group(FILE *out, const struct histogram_group *group, bool utf8)
@@ -190,7 +183,8 @@ static struct error *print_group(FILE *out, const struct histogram_group *group,
 		units_format(sum, UNIT_NS, h->sum), units_format(mean, UNIT_NS, h->sum / h->count));
 	err = print_bucket_rows(out, h, utf8);
 	if (!err)
-		print_percentiles(out, h);
+		percentiles_print(out, &(struct percentile_source){ h, h->count, percentile_at,
+								    format_bound });
 	return err;
 }
 

@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "report/bar.h"
 #include "report/kstats_values.h"
+#include "report/percentiles.h"
 #include "report/table.h"
 
 #define BAR_WIDTH 40
@@ -76,6 +77,33 @@ static void print_table_heading(FILE *out, const struct kstats_table *table)
 		table->is_active ? "" : ", stopped");
 }
 
+/* --- percentiles --- */
+
+struct percentiles_of {
+	const struct kstats_table *table;
+	const struct kstats_distribution *of;
+};
+
+static struct percentile_value percentile_at(const void *of, double fraction)
+{
+	const struct percentiles_of *percentiles = of;
+	const struct kstats_percentile p = kstats_percentile(percentiles->of, fraction);
+
+	return (struct percentile_value){ p.low, p.high, true, kstats_rounded(p.mean) };
+}
+
+static char *format_bound(char *buffer, const void *of, uint64_t value)
+{
+	const struct percentiles_of *percentiles = of;
+
+	return kstats_format_exact(buffer, percentiles->table, value);
+}
+
+static struct percentile_source percentile_source_of(const struct percentiles_of *of)
+{
+	return (struct percentile_source){ of, of->of->count, percentile_at, format_bound };
+}
+
 /* --- histogram --- */
 
 struct printed_histogram {
@@ -86,17 +114,6 @@ struct printed_histogram {
 	uint64_t most;
 	int width; /* of the upper bounds */
 };
-
-/* The least width of a bound. */
-#define BOUND_WIDTH 10
-
-static int width_of_bound(const struct kstats_table *table, uint64_t bound)
-{
-	char text[UNITS_TEXT_MAX];
-	int width = (int)text_width(kstats_format_exact(text, table, bound));
-
-	return width < BOUND_WIDTH ? BOUND_WIDTH : width;
-}
 
 static void fold_histogram(struct printed_histogram *h)
 {
@@ -175,10 +192,11 @@ static unsigned lines_of(const struct printed_histogram *h)
 
 /* Choose the largest number of bits that gives no more lines than requested; empty slots in between
  * are printed, to show gaps. */
-static struct error *print_histogram(FILE *out, const struct kstats_table *table,
-				     const struct kstats_distribution *of,
+static struct error *print_histogram(FILE *out, const struct percentiles_of *numbers,
 				     const struct kstats_style *style)
 {
+	const struct kstats_distribution *of = numbers->of;
+	const struct percentile_source bounds = percentile_source_of(numbers);
 	struct printed_histogram h = { .of = of, .frac_bits = of->frac_bits };
 
 	h.slots = calloc(BUCKET_SLOTS(of->frac_bits), sizeof(*h.slots));
@@ -189,7 +207,7 @@ static struct error *print_histogram(FILE *out, const struct kstats_table *table
 		h.frac_bits--;
 		fold_histogram(&h);
 	}
-	h.width = width_of_bound(table, bucket_high(h.last, h.frac_bits));
+	h.width = percentile_width(&bounds, bucket_high(h.last, h.frac_bits));
 	for (unsigned slot = h.first; slot <= h.last; slot++) {
 		unsigned next = next_line(&h, slot);
 
@@ -197,7 +215,7 @@ static struct error *print_histogram(FILE *out, const struct kstats_table *table
 			fprintf(out, "%*s\n", h.width + 2, "...");
 		slot = style->lines ? next : slot;
 		if (style->lines || h.slots[slot].count)
-			print_slot(out, table, &h, slot, bar_width(style), style->utf8);
+			print_slot(out, numbers->table, &h, slot, bar_width(style), style->utf8);
 	}
 	free(h.slots);
 	return NULL;
@@ -205,51 +223,13 @@ static struct error *print_histogram(FILE *out, const struct kstats_table *table
 
 /* --- numbers --- */
 
-static void print_percentile(FILE *out, const struct kstats_table *table,
-			     const struct kstats_distribution *of,
-			     const struct kstats_percentile_row *row, int width)
-{
-	struct kstats_percentile p = kstats_percentile(of, row->fraction);
-	char low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX], mean[UNITS_TEXT_MAX];
-
-	fprintf(out, "  %-6s ", row->name);
-	bar_label(out, kstats_format_exact(low, table, p.low), width + 1);
-	if (p.low == p.high) {
-		fputc('\n', out);
-		return;
-	}
-	fputs(" .. ", out);
-	bar_label(out, kstats_format_exact(high, table, p.high), width);
-	fprintf(out, "  slot mean %s\n", kstats_format(mean, table, p.mean));
-}
-
-/* A percentile for which there are too few values is no number, but is named. */
-static void print_percentiles(FILE *out, const struct kstats_table *table,
-			      const struct kstats_distribution *of)
-{
-	const int width = width_of_bound(table, kstats_percentile(of, 1).high);
-	const struct kstats_percentile_row *missing = NULL;
-	char needs[UNITS_TEXT_MAX];
-
-	for (size_t i = 0; i < KSTATS_PERCENTILES; i++) {
-		const struct kstats_percentile_row *row = &kstats_percentiles[i];
-
-		if (kstats_has_percentile(of->count, row->fraction))
-			print_percentile(out, table, of, row, width);
-		else if (!missing)
-			missing = row;
-	}
-	if (missing)
-		fprintf(out, "  %-6s needs %s values\n", missing->name,
-			units_grouped(needs, (__int128)kstats_percentile_needs(missing->fraction),
-				      ""));
-}
-
 /* `rate`: values per second; NAN: unknown. */
 static struct error *print_distribution(FILE *out, const struct kstats_table *table,
 					const struct kstats_distribution *of, double rate,
 					const struct kstats_style *style)
 {
+	const struct percentiles_of numbers = { table, of };
+	const struct percentile_source source = percentile_source_of(&numbers);
 	char mean[UNITS_TEXT_MAX], text[UNITS_TEXT_MAX];
 	struct error *err;
 
@@ -262,9 +242,9 @@ static struct error *print_distribution(FILE *out, const struct kstats_table *ta
 	if (isfinite(rate))
 		fprintf(out, ", %s", kstats_format_rate(text, rate));
 	fputs("\n\n", out);
-	err = print_histogram(out, table, of, style);
+	err = print_histogram(out, &numbers, style);
 	fputc('\n', out);
-	print_percentiles(out, table, of);
+	percentiles_print(out, &source);
 	return err;
 }
 

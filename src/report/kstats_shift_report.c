@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "report/kstats_values.h"
+#include "report/percentiles.h"
 #include "report/table.h"
 
 /* Both sides of a comparison, evaluated. */
@@ -65,14 +66,14 @@ struct shift_row {
 };
 
 static const char *const verdicts[] = {
-	[KSTATS_SAME] = "same slot",
+	[KSTATS_SAME] = "same bucket",
 	[KSTATS_UNSURE] = "may be chance",
 	[KSTATS_SLOWER] = "larger for sure",
 	[KSTATS_FASTER] = "smaller for sure",
 };
 
 static struct shift_row percentile_row(const struct shift_sides *of,
-				       const struct kstats_percentile_row *percentile)
+				       const struct percentile_row *percentile)
 {
 	const struct kstats_shift shift = kstats_shift(&of->old, &of->new, percentile->fraction);
 
@@ -97,19 +98,18 @@ static struct shift_row mean_row(const struct shift_sides *of)
 
 /* No rows if one side recorded nothing. Returns the percentile that has too few values; NULL: none.
  */
-static const struct kstats_percentile_row *add_rows(const struct shift_sides *of,
-						    struct table *table)
+static const struct percentile_row *add_rows(const struct shift_sides *of, struct table *table)
 {
 	const uint64_t least = of->old.count < of->new.count ? of->old.count : of->new.count;
-	const struct kstats_percentile_row *missing = NULL;
+	const struct percentile_row *missing = NULL;
 	struct shift_row row;
 
-	for (size_t i = 0; least && i < KSTATS_PERCENTILES; i++) {
-		if (!kstats_has_percentile(least, kstats_percentiles[i].fraction)) {
-			missing = missing ? missing : &kstats_percentiles[i];
+	for (size_t i = 0; least && i < PERCENTILES; i++) {
+		if (!percentile_is_known(least, percentile_rows[i].fraction)) {
+			missing = missing ? missing : &percentile_rows[i];
 			continue;
 		}
-		row = percentile_row(of, &kstats_percentiles[i]);
+		row = percentile_row(of, &percentile_rows[i]);
 		table_row(table, &row);
 	}
 	row = mean_row(of);
@@ -292,7 +292,7 @@ static void print_distance(FILE *out, const struct shift_sides *sides)
 
 static struct error *print_rows(FILE *out, const struct shift_sides *sides)
 {
-	const struct kstats_percentile_row *missing;
+	const struct percentile_row *missing;
 	struct table table;
 	struct error *err;
 	char needs[UNITS_TEXT_MAX];
@@ -303,7 +303,7 @@ static struct error *print_rows(FILE *out, const struct shift_sides *sides)
 	err = table_end(&table);
 	if (missing)
 		fprintf(out, "%s needs %s values on each side\n", missing->name,
-			units_grouped(needs, kstats_percentile_needs(missing->fraction), ""));
+			units_grouped(needs, percentile_needs(missing->fraction), ""));
 	return err;
 }
 

@@ -5,10 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct kstats_percentile_row kstats_percentiles[KSTATS_PERCENTILES] = {
-	{ "p50", 0.5 },     { "p90", 0.9 },       { "p95", 0.95 }, { "p99", 0.99 },
-	{ "p99.9", 0.999 }, { "p99.99", 0.9999 }, { "max", 1 },
-};
+#include "histogram/histogram.h"
 
 static bool is_time(const struct kstats_table *table)
 {
@@ -21,12 +18,17 @@ char *kstats_format_exact(char *buffer, const struct kstats_table *table, uint64
 			      : units_grouped(buffer, value, "");
 }
 
-char *kstats_format(char *buffer, const struct kstats_table *table, double value)
+uint64_t kstats_rounded(double value)
 {
 	/* Doubles have no more digits than these. */
 	if (value >= 0x1p64)
 		value = 0x1p64 - 2048;
-	return kstats_format_exact(buffer, table, (uint64_t)(value + 0.5));
+	return (uint64_t)(value + 0.5);
+}
+
+char *kstats_format(char *buffer, const struct kstats_table *table, double value)
+{
+	return kstats_format_exact(buffer, table, kstats_rounded(value));
 }
 
 char *kstats_format_signed(char *buffer, const struct kstats_table *table, double value)
@@ -40,7 +42,7 @@ char *kstats_format_signed(char *buffer, const struct kstats_table *table, doubl
 char *kstats_format_percentile(char *buffer, const struct kstats_table *table,
 			       const struct kstats_distribution *of, double fraction)
 {
-	if (kstats_has_percentile(of->count, fraction))
+	if (percentile_is_known(of->count, fraction))
 		return kstats_format_exact(buffer, table, kstats_percentile(of, fraction).high);
 	return strcpy(buffer, "-");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Values of kstats as people read them, and the percentiles that reports show.
+ * Values of kstats as people read them.
  *
  * Times have units of time. Other values are numbers of whatever the program counts, so all of
  * their digits are shown, in groups of three: "1,234,567" and not "1.235M".
@@ -14,22 +14,16 @@
 /* A value of this table's unit: "1.235ms", "1,235". Room for UNITS_TEXT_MAX. */
 char *kstats_format(char *buffer, const struct kstats_table *table, double value);
 char *kstats_format_exact(char *buffer, const struct kstats_table *table, uint64_t value);
+/* Not negative; what is beyond the largest number becomes it. */
+uint64_t kstats_rounded(double value);
 /* A difference, with its sign. */
 char *kstats_format_signed(char *buffer, const struct kstats_table *table, double value);
 /* The upper bound of a percentile, or "-" if there are too few values for it
- * (kstats_has_percentile). */
+ * (percentile_is_known). */
 char *kstats_format_percentile(char *buffer, const struct kstats_table *table,
 			       const struct kstats_distribution *of, double fraction);
 
 /* Values per second: "12,345/s", "0.25/s". */
 char *kstats_format_rate(char *buffer, double rate);
-
-/* From p50 to the maximum, which is always shown. */
-#define KSTATS_PERCENTILES 7
-struct kstats_percentile_row {
-	const char *name;
-	double fraction;
-};
-extern const struct kstats_percentile_row kstats_percentiles[KSTATS_PERCENTILES];
 
 #endif

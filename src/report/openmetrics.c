@@ -402,7 +402,8 @@ static void print_head(FILE *out, const struct metric_series *s)
 		print_help(out, table->end);
 	}
 	if (table->frac_bits < LADDER_BITS)
-		fprintf(out, "; %u bits: values count at the end of their slot", table->frac_bits);
+		fprintf(out, "; %u bits: values count at the end of their bucket",
+			table->frac_bits);
 	fputc('\n', out);
 }
 

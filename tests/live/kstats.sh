@@ -562,8 +562,8 @@ file_says_the_same() {
 	kstats stop kept
 	kstats save -o "$scratch/kept.zst" kept
 	for form in "text --rows" "kstats --rows" "csv --rows" openmetrics; do
-		kstats show kept --all-slots --format $form > "$scratch/now"
-		kstats show "$scratch/kept.zst" --all-slots --format $form | diff "$scratch/now" -
+		kstats show kept --all-buckets --format $form > "$scratch/now"
+		kstats show "$scratch/kept.zst" --all-buckets --format $form | diff "$scratch/now" -
 	done
 	zstd -dcq "$scratch/kept.zst" | jq -e '.metrics[0].name == "kept"' > "$scratch/out"
 	kstats show kept --format json | jq -c '.metrics[].rows' > "$scratch/now"
@@ -637,7 +637,7 @@ compares_with_itself() {
 	kstats stop same
 	kstats save -o "$scratch/same.zst" same
 	kstats compare "$scratch/same.zst" "$scratch/same.zst" > "$scratch/out"
-	grep -q 'same slot' "$scratch/out"
+	grep -q 'same bucket' "$scratch/out"
 	has_not "the comparison" "$(< "$scratch/out")" "for sure"
 	has_not "the comparison" "$(< "$scratch/out")" "may be chance"
 	kstats compare same "$scratch/same.zst" | diff "$scratch/out" -

@@ -128,6 +128,26 @@ TEST(merging)
 		}
 }
 
+/* A percentile takes one value above it: 1,000 for p99.9. Doubles do not make it 999 or 1,001. */
+TEST(percentiles_that_are_known)
+{
+	static const struct {
+		double fraction;
+		uint64_t needs;
+	} known[] = {
+		{ 0, 1 },      { 0.5, 2 },      { 0.75, 4 },       { 0.9, 10 }, { 0.95, 20 },
+		{ 0.99, 100 }, { 0.999, 1000 }, { 0.9999, 10000 }, { 1, 1 },    { 0.99999, 100000 },
+	};
+
+	for (size_t i = 0; i < array_length(known); i++) {
+		assert_int_equal(percentile_needs(known[i].fraction), known[i].needs);
+		assert_true(percentile_is_known(known[i].needs, known[i].fraction));
+		assert_true(percentile_is_known(UINT64_MAX, known[i].fraction));
+		assert_false(percentile_is_known(known[i].needs - 1, known[i].fraction));
+	}
+}
+
 UNIT_TESTS(cmocka_unit_test(nothing), cmocka_unit_test(values),
 	   cmocka_unit_test(sums_stop_at_their_largest), cmocka_unit_test(percentiles),
-	   cmocka_unit_test(percentiles_of_few), cmocka_unit_test(merging))
+	   cmocka_unit_test(percentiles_of_few), cmocka_unit_test(percentiles_that_are_known),
+	   cmocka_unit_test(merging))

@@ -144,25 +144,6 @@ TEST(decimal_shares)
 }
 
 /* The last of very many is the last. */
-/* A percentile takes one value above it: 1,000 for p99.9. Doubles do not make it 999 or 1,001. */
-TEST(percentiles_of_few)
-{
-	static const struct {
-		double fraction;
-		uint64_t needs;
-	} known[] = {
-		{ 0, 1 },      { 0.5, 2 },      { 0.75, 4 },       { 0.9, 10 }, { 0.95, 20 },
-		{ 0.99, 100 }, { 0.999, 1000 }, { 0.9999, 10000 }, { 1, 1 },    { 0.99999, 100000 },
-	};
-
-	for (size_t i = 0; i < array_length(known); i++) {
-		assert_int_equal(kstats_percentile_needs(known[i].fraction), known[i].needs);
-		assert_true(kstats_has_percentile(known[i].needs, known[i].fraction));
-		assert_true(kstats_has_percentile(UINT64_MAX, known[i].fraction));
-		assert_false(kstats_has_percentile(known[i].needs - 1, known[i].fraction));
-	}
-}
-
 TEST(the_largest_of_many)
 {
 	static const uint64_t counts[] = { 1000000000000, 10000000000000, (uint64_t)1 << 53,
@@ -303,6 +284,6 @@ TEST(one_row)
 
 UNIT_TESTS(cmocka_unit_test(percentiles_hold_the_true_one), cmocka_unit_test(ranks),
 	   cmocka_unit_test(decimal_shares), cmocka_unit_test(the_largest_of_many),
-	   cmocka_unit_test(percentiles_of_few), cmocka_unit_test(means),
-	   cmocka_unit_test(means_of_slots), cmocka_unit_test(torn_readings),
-	   cmocka_unit_test(nothing), cmocka_unit_test(one_value), cmocka_unit_test(one_row))
+	   cmocka_unit_test(means), cmocka_unit_test(means_of_slots),
+	   cmocka_unit_test(torn_readings), cmocka_unit_test(nothing), cmocka_unit_test(one_value),
+	   cmocka_unit_test(one_row))

@@ -137,11 +137,11 @@ TEST(a_known_table)
 		    "         ...\n"
 		    "    18.432µs ..   20.479µs            1   1.0%  #\n"
 		    "\n"
-		    "  p50          480ns ..      511ns  slot mean 495ns\n"
-		    "  p90          480ns ..      511ns  slot mean 495ns\n"
-		    "  p95        1.024µs ..    1.151µs  slot mean 1.055µs\n"
-		    "  p99        1.024µs ..    1.151µs  slot mean 1.055µs\n"
-		    "  max       18.432µs ..   20.479µs  slot mean 20.000µs\n"
+		    "  p50          480ns ..      511ns  bucket mean 495ns\n"
+		    "  p90          480ns ..      511ns  bucket mean 495ns\n"
+		    "  p95        1.024µs ..    1.151µs  bucket mean 1.055µs\n"
+		    "  p99        1.024µs ..    1.151µs  bucket mean 1.055µs\n"
+		    "  max       18.432µs ..   20.479µs  bucket mean 20.000µs\n"
 		    "  p99.9  needs 1,000 values\n"
 		    "  missed    1: the kernel did not call the probe\n"
 		    "  unmatched 3: an end without a recorded start\n"
@@ -158,7 +158,7 @@ TEST(a_known_table)
 	kstats_table_destroy(table);
 }
 
-TEST(all_slots_and_rows)
+TEST(all_buckets_and_rows)
 {
 	const struct kstats_style style = { .rows = true, .utf8 = true };
 	struct kstats_table *table = scene_kstats("x", 1);
@@ -181,7 +181,7 @@ TEST(all_slots_and_rows)
 			  "         768 ..      1,023            1  25.0%  ████████████████████\n"
 			  "\n"
 			  "  p50              1\n"
-			  "  max            768 ..      1,023  slot mean 1,000\n"
+			  "  max            768 ..      1,023  bucket mean 1,000\n"
 			  "  p90    needs 10 values\n"
 			  "  lost      0\n"
 			  "  unknown   not counted here: missed\n"
@@ -201,7 +201,7 @@ TEST(all_slots_and_rows)
 			  "         768 ..      1,023            1 100.0%  "
 			  "████████████████████████████████████████\n"
 			  "\n"
-			  "  max            768 ..      1,023  slot mean 1,000\n"
+			  "  max            768 ..      1,023  bucket mean 1,000\n"
 			  "  p50    needs 2 values\n");
 	kstats_table_destroy(table);
 }
@@ -440,7 +440,7 @@ TEST(changes)
 	after = known();
 	expect_ok(kstats_shift_text(begin(&o), before, after));
 	end_table(&o);
-	assert_int_equal(lines_with(o.text, "  same slot \n"), 5);
+	assert_int_equal(lines_with(o.text, "  same bucket \n"), 5);
 	assert_non_null(strstr(o.text, "Kolmogorov-Smirnov distance 0.0000, p = 1"));
 	free(o.text);
 	kstats_table_destroy(before);
@@ -595,7 +595,7 @@ TEST(bars)
 }
 
 UNIT_TESTS(cmocka_unit_test(the_scope_is_printed), cmocka_unit_test(a_known_table),
-	   cmocka_unit_test(all_slots_and_rows), cmocka_unit_test(nothing_recorded),
+	   cmocka_unit_test(all_buckets_and_rows), cmocka_unit_test(nothing_recorded),
 	   cmocka_unit_test(many_rows), cmocka_unit_test(widest),
 	   cmocka_unit_test(as_many_lines_as_wanted), cmocka_unit_test(hostile_words),
 	   cmocka_unit_test(values_with_their_unit), cmocka_unit_test(csv),

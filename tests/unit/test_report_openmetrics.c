@@ -150,8 +150,8 @@ static void check_buckets(const struct sample *s, char *at, const char *name, bo
 }
 
 static const char *const coarse[] = {
-	"; 0 bits: values count at the end of their slot",
-	"; 1 bits: values count at the end of their slot",
+	"; 0 bits: values count at the end of their bucket",
+	"; 1 bits: values count at the end of their bucket",
 };
 
 static void expect_help(char **at, const char *name, unsigned bits)
@@ -286,13 +286,13 @@ TEST(hosts_and_names_are_distinguished)
 	assert_string_equal(
 		text, "# TYPE ctprof_kstats_a_b histogram\n"
 		      "# HELP ctprof_kstats_a_b a_b; 0 bits: values count at the end of their "
-		      "slot\n"
+		      "bucket\n"
 		      "ctprof_kstats_a_b_sum{host=\"one\"} 0\n"
 		      "ctprof_kstats_a_b_count{host=\"one\"} 0\n"
 		      "ctprof_kstats_a_b_sum{metric=\"a-b\",host=\"one\"} 0\n"
 		      "ctprof_kstats_a_b_count{metric=\"a-b\",host=\"one\"} 0\n"
 		      "# TYPE ctprof_kstats_b histogram\n"
-		      "# HELP ctprof_kstats_b b; 0 bits: values count at the end of their slot\n"
+		      "# HELP ctprof_kstats_b b; 0 bits: values count at the end of their bucket\n"
 		      "ctprof_kstats_b_sum{host=\"a \\\"b\\\\c\\nd\",start=\"f\\\\\\n\\\"\"} 0\n"
 		      "ctprof_kstats_b_count{host=\"a \\\"b\\\\c\\nd\",start=\"f\\\\\\n\\\"\"} 0\n"
 		      "ctprof_kstats_b_sum{host=\"two\"} 0\n"
@@ -301,7 +301,7 @@ TEST(hosts_and_names_are_distinguished)
 		      "ctprof_kstats_b_count{start=\"f\\\\\\n\\\"\",end=\"g\"} 0\n"
 		      "# TYPE ctprof_kstats_served histogram\n"
 		      "# HELP ctprof_kstats_served served; 0 bits: values count at the end of "
-		      "their slot\n"
+		      "their bucket\n"
 		      "ctprof_kstats_served_sum{pid=\"12\"} 0\n"
 		      "ctprof_kstats_served_count{pid=\"12\"} 0\n"
 		      "ctprof_kstats_served_sum{pid=\"7\"} 0\n"

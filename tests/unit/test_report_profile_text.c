@@ -304,9 +304,12 @@ TEST(histograms_have_bars_and_percentiles)
 		"    1.024µs ..   2.047µs          0  \n"
 		"    2.048µs ..   4.095µs          0  \n"
 		"    4.096µs ..   8.191µs         10  ██████▋\n"
-		"  p50 960ns..1.023µs, p90 960ns..1.023µs, p99 4.608µs..5.119µs, p99.9 "
-		"4.608µs..5.119µs, "
-		"max 4.608µs..5.119µs\n");
+		"  p50          960ns ..    1.023µs\n"
+		"  p90          960ns ..    1.023µs\n"
+		"  p95        4.608µs ..    5.119µs\n"
+		"  p99        4.608µs ..    5.119µs\n"
+		"  max        4.608µs ..    5.119µs\n"
+		"  p99.9  needs 1,000 values\n");
 	s.style.utf8 = false;
 	assert_non_null(
 		strstr(report_scene_text(&s, histogram_report), "  ####################\n"));
