@@ -23,47 +23,10 @@ list_said() {
 		command != "" && command != "-" && line !~ /^(!|\[)/ { print command "\t" line }' "$@"
 }
 
-# The commands in that output, one a line. They end with the line, or before a mark or a verb of the sentence.
-list_commands() {
-	grep -vE 'usage: |\[OPTIONS\]|(recordings|engine) of ctprof' |
-		sed -nE 's/^[^\t]*\t(.*[ (]|.*sudo )?ctprof ([a-z-]+( [^);]*)?)[);]?.*/\2/p' |
-		sed -E 's/ (says|shows|writes|lists) .*|,.*//' | grep -E "^($commands)( [^:]*)?$" | sort -u
+transcripts=("$root"/tests/golden/cases/* "$root"/doc/guide-*.md)
+list_said "${transcripts[@]}" > "$scratch/said"
+taken() {
+	"$@" < "$scratch/said"
 }
-commands=$(ctprof --help | sed -n 's/^  \([a-z-]*\)  .*/\1/p' | paste -sd '|')
-
-# "(--all)", "rows: --sections host": the command that said so, and the option. Sections are of those that print them.
-list_options() {
-	grep -v 'ctprof [a-z]' | sed -nE 's/^([^\t]*)\t.*(\(|: )(--[a-z][a-z-]*).*/\1 \3/p' |
-		sed 's/^metric-list --sections/show --sections/' | sort -u
-}
-
-# With --help behind them, options and their values are looked at, and nothing runs.
-commands_are_taken() {
-	local command count=0
-
-	cd "$scratch"
-	while read -r command; do
-		eval "ctprof ${command/ -- / --help -- } --help" > "$scratch/page"
-		grep -q '^usage: ctprof' "$scratch/page" || { echo "ctprof $command"; return 1; }
-		count=$((count + 1))
-	done < <(list_said "$@" | list_commands)
-	echo "$count commands"
-	# Otherwise, they are not found any more.
-	((count >= 15))
-}
-
-options_are_taken() {
-	local command option count=0
-
-	while read -r command option; do
-		ctprof "$command" --help > "$scratch/page"
-		grep -qE "^ +(-.,)? *$option( |\$)" "$scratch/page" || { echo "$option, which ctprof $command names"; return 1; }
-		count=$((count + 1))
-	done < <(list_said "$@" | list_options)
-	echo "$count options"
-	((count >= 10))
-}
-
-said=("$root"/tests/golden/cases/* "$root"/doc/guide-*.md)
-run_case "commands that transcripts name" commands_are_taken "${said[@]}"
-run_case "options that transcripts name" options_are_taken "${said[@]}"
+run_case "commands that transcripts name" taken commands_are_taken 15
+run_case "options that transcripts name" taken options_are_taken 10
