@@ -221,7 +221,7 @@ static void print_gaps(const struct summary *summary)
 		fprintf(stderr, "%sread without BPF", before);
 	else if (*before == 'c')
 		return;
-	fprintf(stderr, " (-v or ctprof doctor says why)\n");
+	fprintf(stderr, " (why: -v, or ctprof doctor)\n");
 }
 
 static void print_next(const char *path)
