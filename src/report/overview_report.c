@@ -408,8 +408,9 @@ static void put_unseen(struct overview_output *o, size_t column)
 
 	line_add(&line, "  " UNSEEN_LABEL);
 	pad_line(&line, column);
-	line_add(&line, "%s of CPU: threads that are in no capture, and interrupts",
-		 amount_time(time, o->overview->unseen_s));
+	amount_time(time, o->overview->unseen_s);
+	if (!line_add(&line, "%s of CPU: threads that are in no capture, and interrupts", time))
+		line_add(&line, "%s of CPU: threads in no capture, interrupts", time);
 	put_line(o, &line);
 }
 
@@ -563,18 +564,36 @@ static const struct overview_group *still_group(const struct overview *overview)
 /* The shortest that a name may get beside a command. */
 #define NEXT_COLUMNS 18
 
+static void add_next(struct overview_line *line, const struct overview_group *group)
+{
+	struct overview_line command = { 0 };
+	size_t left;
+
+	add_command(&command, group);
+	left = OVERVIEW_COLUMNS - text_width(command.text) - strlen(": ");
+	line_name(line, name_text(group->label), left > NEXT_COLUMNS ? left : NEXT_COLUMNS);
+	line_add(line, ": %s", command.text);
+}
+
 static void put_next(struct overview_output *o, const struct overview_group *group)
 {
-	struct overview_line line = { 0 }, command = { 0 };
-	size_t left;
+	struct overview_line line = { 0 };
 
 	if (!group)
 		return;
-	add_command(&command, group);
-	left = OVERVIEW_COLUMNS - text_width(command.text) - strlen(": ");
-	line_name(&line, name_text(group->label), left > NEXT_COLUMNS ? left : NEXT_COLUMNS);
-	line_add(&line, ": %s", command.text);
+	add_next(&line, group);
 	put_line(o, &line);
+}
+
+/* Where the line is wider than the terminal, the command gets a line of its own. */
+static size_t lines_of_next(const struct overview_output *o, const struct overview_group *group)
+{
+	struct overview_line line = { 0 };
+
+	if (!group)
+		return 0;
+	add_next(&line, group);
+	return text_width(line.text) > o->columns ? 2 : 1;
 }
 
 /* The same where options hide what did not change. */
@@ -618,7 +637,7 @@ void overview_print(FILE *out, const struct report *report, size_t columns)
 	put_line(&o, &(struct overview_line){ 0 });
 	put_groups(&o);
 	put_own(&o);
-	used = o.lines + (next != NULL) + (still != NULL) + leads;
+	used = o.lines + lines_of_next(&o, next) + lines_of_next(&o, still) + leads;
 	put_sections(&o, used < OVERVIEW_LINES ? OVERVIEW_LINES - used : 1);
 	put_next(&o, still);
 	put_next(&o, next);
