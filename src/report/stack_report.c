@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -303,6 +304,16 @@ static void print_stack_note(FILE *note, const struct tree *t, uint32_t number)
 		fprintf(note, ", %s each", units_format(text, UNIT_NS, most / node->count));
 }
 
+/* A number would look like another: cut before it. */
+static size_t before_number(const char *text, size_t cut)
+{
+	size_t word = cut;
+
+	while (word && text[word - 1] != ' ')
+		word--;
+	return word && isdigit((unsigned char)text[word]) ? word - 1 : cut;
+}
+
 /* Cut to the terminal, where there is one. */
 static void print_cut(const struct tree *t, const char *text)
 {
@@ -316,6 +327,8 @@ static void print_cut(const struct tree *t, const char *text)
 			       ? text_fitting(text, length,
 					      t->style->width - used - text_width(t->strokes->dots))
 			       : 0;
+	if (fits < length)
+		fits = before_number(text, fits);
 	fprintf(t->out, "%.*s%s\n", (int)fits, text, fits < length ? t->strokes->dots : "");
 }
 

@@ -152,15 +152,19 @@ static size_t rows_with_time(const struct thread_rows *rows)
 	return count;
 }
 
-/* What a terminal can do without: classes that no row shows, then the time of threads that have
- * nothing to do. */
+/* What a terminal can do without, the last first. */
+enum { MINOR_SUM = 1, MINOR_SLEEP, MINOR_IDLE, MINOR_ZERO };
+
 static unsigned minor_of(const struct thread_rows *rows, size_t shown, unsigned class)
 {
 	bool is_zero = true;
 
 	for (size_t i = 0; i < shown; i++)
 		is_zero &= !rows->items[i].ns[class];
-	return is_zero ? 2 : !(BUSY >> class & 1);
+	return is_zero                ? MINOR_ZERO
+	       : class == CLASS_IDLE  ? MINOR_IDLE
+	       : !(BUSY >> class & 1) ? MINOR_SLEEP
+				      : 0;
 }
 
 static struct error *print_thread_rows(FILE *out, const struct thread_rows *rows,
@@ -182,7 +186,8 @@ static struct error *print_thread_rows(FILE *out, const struct thread_rows *rows
 				profile_classes[class].name, .type = TABLE_NS, .field = CLASS,
 				.argument = class, .minor = minor_of(rows, shown, class)
 			};
-	columns[count++] = (struct table_column){ "sum", .type = TABLE_NS, .field = SUM };
+	columns[count++] =
+		(struct table_column){ "sum", .type = TABLE_NS, .field = SUM, .minor = MINOR_SUM };
 	if (style->all || !add_up(rows, shown)) {
 		columns[count++] = (struct table_column){ "wall", .type = TABLE_NS, .field = WALL };
 		columns[count++] = (struct table_column){ "sum/wall", .type = TABLE_PERCENT,
