@@ -36,9 +36,9 @@ take_screens() {
 
 number='[-+]?[0-9][0-9.,]*([µmn]?s|[KMGTP]?i?B|[KMGTP]|%)?'
 
-# The numbers in rows of tables, once each.
+# The numbers in rows of tables, once each. A column "rest" is the sum of what did not fit.
 numbers_of() {
-	grep '^ [^ ]' "$1" | tr -s ' ' '\n' | grep -xE "$number" | sort -u
+	awk '/^## / { has_rest = 0 } /^ .* rest$/ { has_rest = 1 } /^ [^ ]/ { if (has_rest) NF--; print }' "$1" | tr -s ' ' '\n' | grep -xE "$number" | sort -u
 }
 
 # Rows of each table, and what a table left out.
@@ -52,26 +52,32 @@ rows_of() {
 misfits() {
 	local columns
 
-	grep -q $'\033' "$1.pipe" && echo "colour in a pipe"
-	sed -n '/^## /,$p' "$1.pipe" | grep -E '^ .*([^ ]…|…[^ ])' | sed 's/^/cut in a pipe: /'
+	sed -nE $'s/\033/colour in a pipe: /p' "$1.pipe"
+	sed -nE '/^## /,${ s/^ .*([^ ]…|…[^ ])/cut in a pipe: &/p; }' "$1.pipe"
 	for columns in 80 100 160; do
 		awk -v columns=$columns '{ line = $0; gsub(/[\200-\277]/, "", line) }
 			length(line) > columns { print "wider than " columns ": " $0 }' "$1.$columns"
-		grep -E "(^| )$number…" "$1.$columns" | sed 's/^/cut number: /'
+		sed -nE "s/(^| )$number…/cut number: &/p" "$1.$columns"
 	done
-	return 0
+}
+
+# print_table FILE HEADING
+print_table() {
+	awk -v heading="$2" '/^## / { is_in = $0 == heading } is_in' "$1"
 }
 
 # faults FILES: these, and what is not the same on terminals as in the pipe: numbers, and rows of tables.
 faults() {
-	local columns
+	local columns heading
 
 	misfits "$1"
 	for columns in 80 100 160; do
 		comm -23 <(numbers_of "$1.$columns") <(numbers_of "$1.pipe") | sed 's/^/another number: /'
-		diff <(rows_of "$1.pipe") <(rows_of "$1.$columns") | sed -n "s/^[<>]/other rows at $columns: /p"
+		comm -13 <(rows_of "$1.pipe") <(rows_of "$1.$columns") | sed -E 's/ [0-9]+$//' | while read -r heading; do
+			echo "other rows at $columns:"
+			print_table "$1.$columns" "$heading"
+		done
 	done
-	return 0
 }
 
 # fits COMMAND...: only what is wrong. Each command is one word.
@@ -99,7 +105,7 @@ list_commands() {
 	known=$(ctprof --help | sed -n 's/^  \([a-z-]*\)  .*/\1/p' | paste -sd '|')
 	grep -vE 'usage: |\[OPTIONS\]|(recordings|engine) of ctprof' |
 		sed -nE 's/^[^\t]*\t(.*[ (]|.*sudo )?ctprof ([a-z-]+( [^);]*)?)[);]?.*/\2/p' |
-		sed -E 's/ (says|shows|writes|lists) .*|,.*//' | grep -E "^($known)( [^:]*)?$" | sort -u
+		sed -E 's/ (says|shows|writes|lists) .*|,.*//' | { grep -E "^($known)( [^:]*)?$" || :; } | sort -u
 }
 
 # "(--all)", "rows: --sections host": the command that said so, and the option. Sections are of those that print them.
@@ -115,7 +121,7 @@ commands_are_taken() {
 
 	cd "$scratch" || return
 	while read -r command; do
-		eval "ctprof ${command/ -- / --help -- } --help" > "$scratch/page"
+		(eval "ctprof ${command/ -- / --help -- } --help") > "$scratch/page" || :
 		grep -q '^usage: ctprof' "$scratch/page" || { echo "ctprof $command"; return 1; }
 		count=$((count + 1))
 	done < <(list_commands)
