@@ -17,6 +17,14 @@
 struct error *profile_write_json(const struct profile *profile, json_sink sink,
 				 void *context) MUST_CHECK;
 
+/* Writes further members of the object; readers pass over those that they do not know. */
+typedef struct error *profile_members(struct json_writer *w, const void *context);
+
+/* The same, with `more` at the end; NULL: there are none. */
+struct error *profile_write_json_with(const struct profile *profile, profile_members *more,
+				      const void *more_context, json_sink sink,
+				      void *context) MUST_CHECK;
+
 /* pprof's profile.proto, packed by gzip. Of the sample types "on-cpu"/"nanoseconds" and
  * "off-cpu"/"nanoseconds" there are those that there is time of; counts are "samples"/"count", of
  * events too. */

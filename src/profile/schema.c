@@ -40,8 +40,8 @@ static const char *kind_name(size_t kind)
 	return kind < array_length(names) ? names[kind] : NULL;
 }
 
-static const struct json_words kind_words =
-	JSON_WORDS(kind_words, kind_name, "user, kernel or note");
+const struct json_words profile_kind_words =
+	JSON_WORDS(profile_kind_words, kind_name, "user, kernel or note");
 _Static_assert(sizeof(enum frame_kind) == sizeof(field_word), "a word in four bytes");
 
 /* --- build IDs: both members of a mapping --- */
@@ -137,7 +137,7 @@ const struct json_fields profile_losses_fields = JSON_FIELDS(losses_rows);
 
 #define FRAME(type, member) ROW(type, #member, frame, member)
 static const struct json_field frame_rows[] = {
-	JSON_FIELD_OF(word, "kind", frame, kind, &kind_words, .flags = FIELD_OMIT),
+	JSON_FIELD_OF(word, "kind", frame, kind, &profile_kind_words, .flags = FIELD_OMIT),
 	FRAME(flag, inlined),
 	FRAME(name, name),
 	FRAME(name, module),

@@ -22,6 +22,8 @@ extern const struct json_list profile_frame_list;
 
 /* The classes, as "on-cpu". */
 extern const struct json_words profile_class_words;
+/* The kinds of frames. */
+extern const struct json_words profile_kind_words;
 /* The states of `top`, as "lock_futex". */
 extern const struct json_words profile_state_words;
 

@@ -243,28 +243,40 @@ static struct error *share_mappings(const struct profile *p, struct profile *sha
 	return err;
 }
 
-static struct error *write_profile(struct json_writer *w, const struct profile *profile)
+static struct error *write_profile(struct json_writer *w, const struct profile *profile,
+				   profile_members *more, const void *context)
 {
 	struct profile shared = *profile;
 	bool is_shared;
 	struct error *err = share_mappings(profile, &shared, &is_shared);
 
-	if (!err)
-		json_object_write(w, &profile_root_fields, is_shared ? &shared : profile);
+	if (!err) {
+		json_object_begin(w);
+		json_fields_write(w, &profile_root_fields, is_shared ? &shared : profile);
+		if (more)
+			err = more(w, context);
+		json_object_end(w);
+	}
 	array_deinit(&shared.images);
 	array_deinit(&shared.mappings);
 	return err;
 }
 
-struct error *profile_write_json(const struct profile *profile, json_sink sink, void *context)
+struct error *profile_write_json_with(const struct profile *profile, profile_members *more,
+				      const void *more_context, json_sink sink, void *context)
 {
 	struct json_writer w;
 	struct error *err = json_writer_init(&w, sink, context);
 
 	if (!err)
-		err = write_profile(&w, profile);
+		err = write_profile(&w, profile, more, more_context);
 	if (!err)
 		err = json_writer_finish(&w);
 	json_writer_deinit(&w);
 	return err;
+}
+
+struct error *profile_write_json(const struct profile *profile, json_sink sink, void *context)
+{
+	return profile_write_json_with(profile, NULL, NULL, sink, context);
 }

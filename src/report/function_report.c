@@ -4,6 +4,7 @@
 #include "base/sum.h"
 #include "base/units.h"
 #include "profile/known_frames.h"
+#include "profile/schema.h"
 #include "report/flame_walk.h"
 #include "report/profile_heading.h"
 #include "report/profile_wording.h"
@@ -186,25 +187,84 @@ static struct error *print_function_rows(FILE *out, const struct function_rows *
 	return table_end(&table);
 }
 
+/* --- both outputs --- */
+
+/* The rows, of which some may be no functions; none, if the flame is empty. */
+static struct error *find_functions(struct function_rows *rows, const struct flame *flame)
+{
+	*rows = (struct function_rows){ .flame = flame,
+					.count = flame->faces.count,
+					.known = known_faces_of(flame) };
+	rows->items = calloc(rows->count + 1, sizeof(*rows->items));
+	if (!rows->items || !rows->known)
+		return &error_no_memory;
+	if (!flame->nodes.items[0].total)
+		rows->count = 0;
+	if (rows->count) {
+		add_functions(rows);
+		qsort(rows->items, rows->count, sizeof(*rows->items), by_self);
+	}
+	return NULL;
+}
+
+static void free_functions(struct function_rows *rows)
+{
+	free(rows->items);
+	free(rows->known);
+}
+
 struct error *function_report(FILE *out, const struct profile_report *report,
 			      const struct profile_style *style)
 {
-	const struct flame *flame = report->flame;
-	struct function_rows rows = { .flame = flame,
-				      .count = flame->faces.count,
-				      .known = known_faces_of(flame) };
-	struct error *err = NULL;
+	struct function_rows rows;
+	struct error *err = find_functions(&rows, report->flame);
 
-	rows.items = calloc(rows.count + 1, sizeof(*rows.items));
-	if (!rows.items || !rows.known)
-		err = &error_no_memory;
-	if (!err && flame->nodes.items[0].total) {
-		add_functions(&rows);
-		qsort(rows.items, rows.count, sizeof(*rows.items), by_self);
+	if (!err && rows.count) {
 		print_heading(out, style, "Functions");
 		err = print_function_rows(out, &rows, style);
 	}
-	free(rows.items);
-	free(rows.known);
+	free_functions(&rows);
+	return err;
+}
+
+static void write_function(struct json_writer *w, const struct function_row *row, bool is_events)
+{
+	const struct flame_face *face = row->face;
+
+	json_object_begin(w);
+	json_key(w, "name");
+	json_text(w, frame_shown_name(face->name));
+	if (face->kind != FRAME_USER) {
+		json_key(w, "kind");
+		json_string(w, profile_kind_words.name(face->kind));
+	}
+	if (face->module && face->module->length) {
+		json_key(w, "module");
+		json_text(w, name_text(face->module));
+	}
+	json_key(w, is_events ? "self_count" : "self_ns");
+	json_u64(w, row->self);
+	json_key(w, is_events ? "total_count" : "total_ns");
+	json_u64(w, row->total);
+	json_object_end(w);
+}
+
+struct error *functions_json(struct json_writer *w, const void *report_)
+{
+	const struct profile_report *report = report_;
+	struct function_rows rows;
+	struct error *err;
+
+	if (report->flame->is_diff)
+		return NULL;
+	err = find_functions(&rows, report->flame);
+	if (!err && rows.count) {
+		json_key(w, "functions");
+		json_array_begin(w);
+		for (size_t i = 0; i < rows.count && is_function(&rows.items[i]); i++)
+			write_function(w, &rows.items[i], report->flame->is_events);
+		json_array_end(w);
+	}
+	free_functions(&rows);
 	return err;
 }

@@ -6,6 +6,7 @@
 
 #include "base/zstream.h"
 #include "profile/files.h"
+#include "report/profile_text.h"
 
 const struct profile_format_row profile_formats[PROFILE_FORMAT_COUNT] = {
 #define FORMAT(id, extension, name, prose, print) \
@@ -60,7 +61,7 @@ struct error *profile_format_named(const char *name, enum profile_format *ret)
 
 struct error *profile_print_json(const struct profile_report *report, json_sink sink, void *context)
 {
-	return profile_write_json(report->profile, sink, context);
+	return profile_write_json_with(report->profile, functions_json, report, sink, context);
 }
 
 struct error *profile_print_pprof(const struct profile_report *report, json_sink sink,

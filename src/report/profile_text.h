@@ -65,6 +65,10 @@ struct error *waits_heaviest(const struct profile_report *report, uint32_t *ret_
 struct error *function_report(FILE *out, const struct profile_report *report,
 			      const struct profile_style *style) MUST_CHECK;
 
+/* The same as a member of a profile's JSON, with all functions. `report` is a struct
+ * profile_report; of a difference nothing is written. */
+struct error *functions_json(struct json_writer *w, const void *report) MUST_CHECK;
+
 /* Print the time of each thread by class, and the sum against wall time. Threads that ran, waited
  * for a CPU or slept uninterruptibly most come first; then those with most of the reported classes.
  * "-" is not measured. */
