@@ -70,9 +70,9 @@ noise=$scratch/noise
 run_case "the overview finds planted changes on a busy host" needs_root finds_planted 12 11
 run_case "the overview finds planted changes on a busy host, in 95 of 100 runs" slow needs_root finds_planted 100 95
 
-# What the table says that threads did in between, and what the overview says that they did together.
+# What the tables say that threads did in between, and what the overview says that they did together.
 sums_are_equal() {
-	local metric
+	local side axis
 
 	start "$programs/busy" 2
 	"$ctprof" capture -q -o "$scratch/sum.a.zst"
@@ -80,17 +80,24 @@ sums_are_equal() {
 	at_end "kill -KILL $!"
 	sleep 0.3
 	"$ctprof" capture -q -o "$scratch/sum.b.zst"
-	"$ctprof" compare --window "$scratch"/sum.{a,b}.zst --format json > "$scratch/sum.json"
-	for metric in run_time_ns wait_time_ns voluntary_csw; do
-		jq -e --arg metric $metric '
-			(.overview.totals[] | select(.metric == $metric) | .total) as $total |
-			([.rows[] | select(.metric == $metric) |
-				if .section == "only-candidate" then .candidate
-				elif .section == "only-baseline" then 0
-				else .delta end // 0] | add) as $sum |
-			if $total == $sum then true else "\($metric): \($total), but \($sum)" | halt_error end' \
-			"$scratch/sum.json" > /dev/null
+	for side in a b; do
+		zstd -qdcf "$scratch/sum.$side.zst" > "$scratch/sum.$side.json"
 	done
+	for axis in pcomm cgroup; do
+		"$ctprof" compare --window "$scratch"/sum.{a,b}.zst --group-by $axis --format json > "$scratch/sum.json"
+		adds_up
+		"$ctprof" show "$scratch/sum.b.zst" --group-by $axis --format json > "$scratch/sum.json"
+		adds_up
+	done
+}
+
+adds_up() {
+	local wrong
+
+	[ "$(jq '[.overview.totals[] | select(.total > 0)] | length' "$scratch/sum.json")" -ge 5 ]
+	wrong=$(jq -r --slurpfile before "$scratch/sum.a.json" --slurpfile after "$scratch/sum.b.json" \
+		-f tests/golden/totals.jq "$scratch/sum.json")
+	[ -z "$wrong" ] || { echo "$wrong"; return 1; }
 }
 
 run_case "the totals of the overview are those of the table" sums_are_equal
