@@ -5,10 +5,77 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "bpf/libbpf_reason.h"
+
+/* --- why a load was denied --- */
+
+static bool file_has(const char *path, const char *what)
+{
+	char bytes[4096];
+	FILE *file = fopen(path, "re");
+	const size_t got = file ? fread(bytes, 1, sizeof(bytes) - 1, file) : 0;
+
+	if (file)
+		fclose(file);
+	bytes[got] = '\0';
+	return strstr(bytes, what);
+}
+
+/* The capabilities in effect, a bit each. */
+static uint64_t capabilities_now(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	if (syscall(SYS_capget, &header, data))
+		return 0;
+	return data[0].effective | (uint64_t)data[1].effective << 32;
+}
+
+struct error *bpf_programs_denied(void)
+{
+	static const struct {
+		unsigned number;
+		const char *name;
+	} wanted[] = {
+		{ CAP_BPF, "CAP_BPF" },
+		{ CAP_PERFMON, "CAP_PERFMON" },
+		{ CAP_SYSLOG, "CAP_SYSLOG" },
+	};
+	uint64_t have = capabilities_now();
+	const char *lacking[array_length(wanted)];
+	size_t count = 0;
+
+	/* Linux 5.8 divided it, and takes it for its parts (capable() in kernel/bpf/syscall.c). */
+	if (have >> CAP_SYS_ADMIN & 1)
+		have |= UINT64_C(1) << CAP_BPF | UINT64_C(1) << CAP_PERFMON |
+			UINT64_C(1) << CAP_SYSLOG;
+	for (size_t i = 0; i < array_length(wanted); i++)
+		if (!(have >> wanted[i].number & 1))
+			lacking[count++] = wanted[i].name;
+	if (count)
+		return error_create("denied: needs %s%s%s%s%s", lacking[0], count > 2 ? ", " : "",
+				    count > 2 ? lacking[1] : "", count > 1 ? " and " : "",
+				    count > 1 ? lacking[count - 1] : "");
+	if (file_has("/sys/kernel/security/lockdown", "[confidentiality]"))
+		return error_create("denied: the kernel is locked down (lockdown=confidentiality)");
+	if (!file_has("/proc/self/uid_map", "4294967295"))
+		return error_create("denied: capabilities of a user namespace, as those of a "
+				    "container, do not count");
+	if (file_has("/proc/self/status", "\nSeccomp:\t2"))
+		return error_create("denied: by the seccomp filter of this container or service "
+				    "(bpf(2))");
+	return error_create("denied, though ctprof has the capabilities: by a security module "
+			    "(SELinux, AppArmor) or the container");
+}
 
 struct error *bpf_programs_load_error(int failed)
 {
@@ -17,8 +84,7 @@ struct error *bpf_programs_load_error(int failed)
 			"the kernel has no BTF (CONFIG_DEBUG_INFO_BTF), which BPF programs "
 			"require; see ctprof doctor");
 	if (failed == EPERM)
-		return error_create(
-			"denied: needs CAP_BPF, CAP_PERFMON and CAP_SYSLOG (root has them)");
+		return bpf_programs_denied();
 	return error_system(failed, "the kernel rejects the BPF programs: %s", libbpf_reason());
 }
 

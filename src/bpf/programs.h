@@ -30,6 +30,9 @@ struct btf;
 
 /* Why loading failed with this errno, as libbpf_reason() and the kernel tell. */
 struct error *bpf_programs_load_error(int failed);
+/* Why the kernel denies them to this thread: the capabilities that it lacks, or what else it may be
+ * where it has them. */
+struct error *bpf_programs_denied(void);
 
 /* Does nothing with one that was not loaded. */
 struct error *bpf_programs_attach(struct bpf_program *program, struct bpf_link **link) MUST_CHECK;

@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "bpf/programs.h"
 #include "os/cpulist.h"
 
 struct task_iterator {
@@ -64,10 +65,7 @@ static struct error *load_error(int failed)
 	if (access("/sys/kernel/btf/vmlinux", F_OK))
 		return error_create("the kernel has no BTF (CONFIG_DEBUG_INFO_BTF)");
 	if (failed == EPERM) /* EACCES is the verifier's word for a read that it does not allow */
-		return error_create("denied: needs CAP_BPF, CAP_PERFMON and CAP_SYSLOG%s",
-				    geteuid() ? ""
-					      : ", and a kernel and container that allow "
-						"root to use them");
+		return bpf_programs_denied();
 	return refusal(failed);
 }
 

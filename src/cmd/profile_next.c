@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <signal.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "report/profile_text.h"
@@ -34,17 +35,33 @@ static void print_picture_of_file(FILE *out, const char *file)
 	fputs(" -o flame.svg\n", out);
 }
 
-static void print_questions(FILE *out, const struct profile_thread *thread, enum reason reason)
+/* A profile of both answers what its threads do meanwhile. */
+static const struct next_row *question_of(enum reason reason, bool is_both)
 {
-	const char *command = reason == REASON_ON_CPU ? "profile" : "offcpu";
 	const struct next_row *next = questions;
 
 	while (!(next->reasons >> reason & 1))
 		next++;
-	fprintf(out, "\n%s ctprof %s -p %" PRIu32 " -d 10s%s\n", next->question, next->command,
-		thread->tgid, next->options);
-	fprintf(out, "As a picture: ctprof %s -p %" PRIu32 " -d 10s -o %s.svg\n", command,
-		thread->tgid, command);
+	return is_both && next->reasons == ~0u ? NULL : next;
+}
+
+static void print_questions(FILE *out, const struct profile_thread *thread, enum reason reason,
+			    bool is_both)
+{
+	const char *command = is_both || reason == REASON_ON_CPU ? "profile" : "offcpu";
+	const struct next_row *next = question_of(reason, is_both);
+
+	fputc('\n', out);
+	if (next)
+		fprintf(out, "%s ctprof %s -p %" PRIu32 " -d 10s%s\n", next->question,
+			next->command, thread->tgid, next->options);
+	fprintf(out, "As a picture: ctprof %s -p %" PRIu32 " -d 10s%s -o %s.svg\n", command,
+		thread->tgid, is_both ? " --mode both" : "", command);
+}
+
+static bool is_of_both(const struct profile *profile)
+{
+	return profile->meta.mode && !strcmp(profile->meta.mode->bytes, "both");
 }
 
 /* The thread that ran most; UINT32_MAX: none did. */
@@ -86,9 +103,9 @@ struct error *profile_next(FILE *out, const struct profile_report *report, const
 	thread = &profile->threads.items[number];
 	/* It may have ended. */
 	if (thread->tgid && !kill((pid_t)thread->tgid, 0))
-		print_questions(out, thread, reason);
+		print_questions(out, thread, reason, is_of_both(profile));
 	else
 		fprintf(out, "\nAs a picture: add -o %s.svg\n",
-			reason == REASON_ON_CPU ? "profile" : "offcpu");
+			is_of_both(profile) || reason == REASON_ON_CPU ? "profile" : "offcpu");
 	return NULL;
 }

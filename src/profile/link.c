@@ -133,6 +133,7 @@ static struct error *add_samples(struct profile_parser *p, const struct numbers 
 
 	for (size_t i = 0; i < count && !err; i++)
 		err = get_sample(p, numbers, i, &samples[i]);
+	p->profile->meta.lacks_states = !p->samples.state.count;
 	return err ? err : profile_add_first(p->profile, samples, count);
 }
 

@@ -77,6 +77,7 @@ static struct error *merge_meta(const struct merge *m)
 	if (!into->off_cpu_period_ns)
 		into->off_cpu_period_ns = from->off_cpu_period_ns;
 	into->is_whole_host = from->is_whole_host && (is_first || into->is_whole_host);
+	into->lacks_states |= from->lacks_states;
 	if (into->cpus < from->cpus)
 		into->cpus = from->cpus;
 	merge_losses(&into->losses, &from->losses);

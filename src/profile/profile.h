@@ -216,6 +216,7 @@ struct profile_meta {
 	uint64_t off_cpu_period_ns; /* of time-weighted sampling; 0: exact */
 	uint32_t cpus;
 	bool is_whole_host;               /* threads and states were not selected */
+	bool lacks_states;                /* the file that it is from does not tell them */
 	uint64_t memory_limit;            /* bytes; 0: there was none */
 	const struct name *without_table; /* files without room for their tables, "a, b, ..."; may
 					   * be NULL */

@@ -13,22 +13,76 @@ struct preemptor_row {
 	const struct preemptor *who;
 	const struct profile_thread *waiter; /* NULL: all */
 	uint64_t ns, waiters;
+	uint64_t waited; /* by that thread, for a CPU; 0: not measured */
 };
 
 struct preemptor_rows {
 	ARRAY(struct preemptor_row);
 	struct word_map numbers;
+	struct waiters *waiters; /* NULL: rows are of all */
 	uint64_t ns;
 };
+
+/* Threads that run several programs, one after the other, are several of a profile: those with one
+ * number and name are one here. */
+struct waiters {
+	ARRAY(struct waiter {
+		const struct profile_thread *thread;
+		uint64_t waited;
+	});
+	struct word_map numbers;
+};
+
+static struct error *find_waiter(struct waiters *waiters, const struct profile_thread *thread,
+				 uint32_t *ret)
+{
+	uint32_t *number = word_map_at(
+		&waiters->numbers,
+		(struct words){ { thread->tid, thread->tgid, (uintptr_t)thread->name } });
+
+	if (!number)
+		return &error_no_memory;
+	if (*number == WORD_MAP_NEW) {
+		if (!array_push(waiters, (struct waiter){ .thread = thread }))
+			return &error_no_memory;
+		*number = (uint32_t)waiters->count - 1;
+	}
+	*ret = *number;
+	return NULL;
+}
+
+static struct error *find_waiters(struct waiters *waiters, const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->threads.count; i++) {
+		const struct profile_thread *thread = &profile->threads.items[i];
+		uint32_t number;
+		struct error *err = find_waiter(waiters, thread, &number);
+
+		if (err)
+			return err;
+		if (thread->is_accounted)
+			sum_add(&waiters->items[number].waited, thread->ns[CLASS_RUNNABLE]);
+	}
+	return NULL;
+}
 
 static struct error *add_preemptor(struct preemptor_rows *rows, const struct preemptor *c,
 				   const struct profile_thread *waiter)
 {
-	struct words key = { { (uint64_t)c->tid << 32 | (waiter ? c->thread : UINT32_MAX),
-			       (uintptr_t)c->name, (uintptr_t)c->cgroup } };
-	uint32_t *number = word_map_at(&rows->numbers, key);
-	struct preemptor_row row = { .who = c, .waiter = waiter };
+	struct preemptor_row row = { .who = c };
+	uint32_t *number, which = UINT32_MAX;
 
+	if (rows->waiters) {
+		struct error *err = find_waiter(rows->waiters, waiter, &which);
+
+		if (err)
+			return err;
+		row.waiter = rows->waiters->items[which].thread;
+		row.waited = rows->waiters->items[which].waited;
+	}
+	number = word_map_at(&rows->numbers,
+			     (struct words){ { (uint64_t)c->tid << 32 | which, (uintptr_t)c->name,
+					       (uintptr_t)c->cgroup } });
 	if (!number)
 		return &error_no_memory;
 	if (*number == WORD_MAP_NEW) {
@@ -99,7 +153,7 @@ static void get_preemptor_cell(const void *context, const void *row_,
 	case SHARE:
 		/* Rows of a waiter are shares of its own runnable time, where it was measured. */
 		if (row->waiter)
-			whole = row->waiter->is_accounted ? row->waiter->ns[CLASS_RUNNABLE] : 0;
+			whole = row->waited;
 		if (whole)
 			table_real(ret, TABLE_PERCENT,
 				   100 * share_of((double)row->ns, (double)whole));
@@ -110,9 +164,10 @@ static void get_preemptor_cell(const void *context, const void *row_,
 static struct error *print_preemptor_rows(FILE *out, const struct profile *profile,
 					  const struct profile_style *style, bool is_by_waiter)
 {
-	struct preemptor_rows rows = { 0 };
+	struct waiters waiters = { 0 };
+	struct preemptor_rows rows = { .waiters = is_by_waiter ? &waiters : NULL };
 	struct table_options options = profile_table(out, style, get_preemptor_cell, &rows);
-	struct error *err = NULL;
+	struct error *err = is_by_waiter ? find_waiters(&waiters, profile) : NULL;
 	uint64_t rest = 0;
 	struct table table;
 	size_t shown;
@@ -120,8 +175,7 @@ static struct error *print_preemptor_rows(FILE *out, const struct profile *profi
 	for (size_t i = 0; i < profile->preemptors.count && !err; i++) {
 		const struct preemptor *c = &profile->preemptors.items[i];
 
-		err = add_preemptor(&rows, c,
-				    is_by_waiter ? &profile->threads.items[c->thread] : NULL);
+		err = add_preemptor(&rows, c, &profile->threads.items[c->thread]);
 	}
 	if (rows.count)
 		qsort(rows.items, rows.count, sizeof(*rows.items), by_ns);
@@ -139,6 +193,8 @@ static struct error *print_preemptor_rows(FILE *out, const struct profile *profi
 	}
 	array_deinit(&rows);
 	word_map_deinit(&rows.numbers);
+	array_deinit(&waiters);
+	word_map_deinit(&waiters.numbers);
 	return err;
 }
 

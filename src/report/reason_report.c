@@ -242,6 +242,14 @@ static struct error *print_programs(FILE *out, struct programs *programs,
 	return table_end(&table);
 }
 
+static bool waits_for_unknown(const struct programs *programs)
+{
+	for (size_t i = 0; i < programs->count; i++)
+		if (programs->items[i].ns[REASON_UNKNOWN])
+			return true;
+	return false;
+}
+
 struct error *reason_report(FILE *out, const struct profile_report *report,
 			    const struct profile_style *style)
 {
@@ -254,6 +262,11 @@ struct error *reason_report(FILE *out, const struct profile_report *report,
 		qsort(programs.items, programs.count, sizeof(*programs.items), heaviest_first);
 		print_heading(out, style, "Programs, by reason");
 		err = print_programs(out, &programs, style, report->idle ? "not idle" : "all");
+		if (!err && report->profile->meta.lacks_states && waits_for_unknown(&programs))
+			fputs("The file does not say what threads waited for (unknown): an older "
+			      "ctprof wrote it.\nCapture again to tell locks, pipes, sockets and "
+			      "timers apart.\n",
+			      out);
 	}
 	array_deinit(&programs);
 	return err;

@@ -152,8 +152,10 @@ static struct error *cut_share(struct text *text, struct state_term *ret)
 				    *at);
 	memcpy(number, at + 1, length);
 	number[length] = '\0';
+	/* strtod() takes hexadecimal numbers and exponents as well. */
 	ret->percent = strtod(number, &end);
-	if (*end || !(ret->percent >= 0 && ret->percent <= 100))
+	if (number[strspn(number, "0123456789.")] || *end ||
+	    !(ret->percent >= 0 && ret->percent <= 100))
 		return error_create("'%s' is not a percentage from 0 to 100", number);
 	return NULL;
 }

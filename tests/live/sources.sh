@@ -310,6 +310,12 @@ without_privilege() {
 		query "thread($pid)" > "$scratch/$source"
 	done
 	diff "$scratch/proc" "$scratch/auto"
+	# Root of a user namespace has all capabilities there, and none that counts.
+	if unshare -Ur true 2> /dev/null; then
+		fails 1 unshare -Ur "$ctprof" capture -q --source bpf -o /dev/null
+		equal "the refusal of a user namespace" "$output" \
+			"ctprof: --source bpf: denied: capabilities of a user namespace, as those of a container, do not count"
+	fi
 	# What would have given BPF gives what files deny, too.
 	"${as_nobody[@]}" --inh-caps=+bpf,+perfmon,+syslog --ambient-caps=+bpf,+perfmon,+syslog \
 		"$ctprof" capture -q --source bpf -p "$pid" -o - > "$scratch/snapshot.zst" || skip "no such capabilities"

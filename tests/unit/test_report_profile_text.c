@@ -276,6 +276,27 @@ TEST(preemptors_are_added_up)
 			    " db (10)      hog (99)  -       100ns        25.0% \n");
 }
 
+/* A thread that ran two programs is two of the profile, and one here. */
+TEST(a_thread_waits_for_a_preemptor_once)
+{
+	report_scene_fill(&s);
+	account(0, 10000)->ns[CLASS_RUNNABLE] = 400;
+	account(1, 10000)->ns[CLASS_RUNNABLE] = 100;
+	s.profile->threads.items[1].tid = s.profile->threads.items[0].tid;
+	s.profile->threads.items[1].name = s.profile->threads.items[0].name;
+	for (uint32_t i = 0; i < 2; i++) {
+		struct preemptor c = {
+			.thread = i, .name = profile_name(s.profile, "hog", 3), .tid = 99, .ns = 100
+		};
+
+		assert_true(array_push(&s.profile->preemptors, c));
+	}
+	assert_non_null(strstr(report_scene_text(&s, preemptor_report),
+			       "\n## Who ran instead of whom\n"
+			       " who waited  who ran   cgroup   time  of its wait \n"
+			       " db (10)     hog (99)  -       200ns        40.0% \n"));
+}
+
 /* --- histograms --- */
 
 TEST(histograms_have_bars_and_percentiles)
@@ -452,6 +473,7 @@ UNIT_TESTS(CASE(stacks_are_a_tree_that_parts_where_they_part), CASE(events_are_c
 	   CASE(threads_have_columns_for_occurring_classes_and_their_sum),
 	   CASE(threads_are_ordered_by_the_reported_classes),
 	   CASE(longest_blocks_have_time_stack_and_waker), CASE(preemptors_are_added_up),
-	   CASE(histograms_have_bars_and_percentiles), CASE(the_footer_counts_losses),
-	   CASE(the_footer_has_no_share_of_a_moment), CASE(the_footer_counts_the_ends_of_walks),
-	   CASE(the_head_names_kind_and_origin), CASE(nothing_is_said_about_nothing))
+	   CASE(a_thread_waits_for_a_preemptor_once), CASE(histograms_have_bars_and_percentiles),
+	   CASE(the_footer_counts_losses), CASE(the_footer_has_no_share_of_a_moment),
+	   CASE(the_footer_counts_the_ends_of_walks), CASE(the_head_names_kind_and_origin),
+	   CASE(nothing_is_said_about_nothing))

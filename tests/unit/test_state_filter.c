@@ -36,6 +36,8 @@ TEST(invalid_filters)
 		{ "state:lock<-1", "expected a percentage after '<'" },
 		{ "state:lock>101", "'101' is not a percentage from 0 to 100" },
 		{ "state:lock>5x", "'5x' is not a percentage" },
+		{ "state:lock>0x10", "'0x10' is not a percentage from 0 to 100" },
+		{ "state:lock<1e1", "'1e1' is not a percentage" },
 		{ "state:lock>1e999", "is not a percentage" },
 		{ "state:lock>11111111111111111111", "expected a percentage" },
 		{ "state:>50", "missing state before '>'" },
