@@ -10,6 +10,7 @@
 
 #include "base/glob.h"
 #include "cli/pager.h"
+#include "cli/running.h"
 #include "cli/terminal.h"
 #include "compare/condition.h"
 #include "report/wording.h"
@@ -542,15 +543,20 @@ int display_print(const struct display *display, const struct side *sides, size_
 	struct sides both;
 	struct error *err = sides_init(&both, &display->view, sides, baselines, count);
 	const struct report_format_info *format = &report_formats[display->format];
+	struct report_style style = display->style;
 	enum verdict verdict = VERDICT_HOLDS;
 
 	if (err)
 		return report_error(err, STATUS_FAILED);
+	style.runs = snapshot_process_runs;
+	style.has_files = !display->unnamed;
+	for (size_t i = 0; i < count; i++)
+		style.has_files &= strcmp(sides[i].name, "-") != 0;
 	err = report_create(&both, &report);
 	if (!err) {
 		verdict = condition_verdict(report);
 		pager_begin(display->format == REPORT_TABLE ? PAGER_TEXT : PAGER_DATA);
-		err = format->print(stdout, report, &display->style);
+		err = format->print(stdout, report, &style);
 		for (size_t i = 0; !format->has_results && i < report->results.count; i++)
 			print_condition_result(&report->results.items[i]);
 	}

@@ -15,6 +15,7 @@ struct display {
 	enum report_format format;
 	bool has_limit, wrap;
 	bool lifetime; /* --lifetime: totals, and no window */
+	bool unnamed;  /* snapshots that are in no file */
 };
 
 #define DISPLAY_AT(member) offsetof(struct display, member)

@@ -275,6 +275,7 @@ static int run_diff(const struct command *command, int argc, char **argv)
 			err = display_settle(&arguments.display, DISPLAY_TWO);
 		if (!err)
 			display_window_usual(&arguments.display);
+		arguments.display.unnamed = !arguments.prefix;
 		status = err ? usage_error(command, err) : diff(&arguments, &between);
 	}
 	target_deinit(&arguments.target);

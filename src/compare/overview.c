@@ -439,3 +439,10 @@ bool overview_stands_still(const struct overview_group *group)
 	return group->presence == PRESENCE_BOTH && cpu->measured &&
 	       cpu->before > 0.01 * (double)NS_PER_S && cpu->after < cpu->before / 4;
 }
+
+bool overview_unseen_leads(const struct overview *overview)
+{
+	return overview->unseen_s > 0 &&
+	       (!overview->groups.count ||
+		overview->unseen_s / overview->window_s > overview->groups.items[0].score);
+}

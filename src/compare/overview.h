@@ -161,6 +161,9 @@ bool overview_is_reason(const struct overview_group *group, size_t i);
 /* It used a CPU, hardly does any more, and is there: idle, or it waits. */
 bool overview_stands_still(const struct overview_group *group);
 
+/* Did what is in no capture use more CPU time than any group changed by? */
+bool overview_unseen_leads(const struct overview *overview);
+
 /* Fill in what the host did (overview_host.c). A span without `from` is since boot. */
 struct overview_span {
 	const struct ctprof_snapshot *from, *to;

@@ -2,43 +2,16 @@
 #include "report/overview_report.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/amount.h"
+#include "report/overview_line.h"
+#include "report/overview_next.h"
 #include "report/visible.h"
 #include "report/wording.h"
 
 /* --- lines --- */
-
-/* A line that grows by parts, as long as they fit. */
-struct overview_line {
-	char text[4 * OVERVIEW_COLUMNS + 1];
-	size_t length;
-	size_t columns; /* 0: OVERVIEW_COLUMNS */
-};
-
-/* False: it does not fit any more, and the line is as it was. */
-static bool line_add(struct overview_line *line, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-static bool line_add(struct overview_line *line, const char *format, ...)
-{
-	size_t room = sizeof(line->text) - line->length;
-	va_list arguments;
-	int added;
-
-	va_start(arguments, format);
-	added = vsnprintf(line->text + line->length, room, format, arguments);
-	va_end(arguments);
-	if (added >= 0 && (size_t)added < room &&
-	    text_width(line->text) <= (line->columns ? line->columns : OVERVIEW_COLUMNS)) {
-		line->length += (size_t)added;
-		return true;
-	}
-	line->text[line->length] = '\0';
-	return false;
-}
 
 struct overview_output {
 	FILE *out;
@@ -52,35 +25,6 @@ static void put_line(struct overview_output *o, const struct overview_line *line
 {
 	fprintf(o->out, "%s\n", line->text);
 	o->lines++;
-}
-
-static void pad_line(struct overview_line *line, size_t column)
-{
-	size_t width = text_width(line->text);
-
-	line_add(line, "%*s", (int)(column > width ? column - width : 0), "");
-}
-
-/* A name that is safe on a terminal and at most `width` columns wide: of a long one, its begin and
- * its end. */
-static bool line_name(struct overview_line *line, struct text name, size_t width)
-{
-	_cleanup_free_ char *visible = text_visible(name);
-	size_t length = visible ? strlen(visible) : 0, head, tail = length;
-
-	if (!visible)
-		return line_add(line, "?");
-	if (text_width(visible) <= width)
-		return line_add(line, "%s", visible);
-	head = text_fitting(visible, length, width / 2);
-	/* Characters without a width may be very many. */
-	while (tail && length - tail < 4 * width &&
-	       text_width(visible + tail - 1) <= width - width / 2 - 1)
-		tail--;
-	/* Not in the middle of a character. */
-	while (((unsigned char)visible[tail] & 0xc0) == 0x80)
-		tail++;
-	return line_add(line, "%.*s…%s", (int)head, visible, visible + tail);
 }
 
 /* --- amounts and changes --- */
@@ -381,7 +325,7 @@ static void put_group(struct overview_output *o, const struct overview_group *gr
 	struct overview_line line = { .columns = o->columns }, reasons = { 0 };
 
 	add_label(&line, group);
-	pad_line(&line, column);
+	line_pad(&line, column);
 	if (group->presence == PRESENCE_ENDED)
 		line_add(&line, "before: ");
 	for (size_t i = 0; i < REASONS_MOST && overview_is_reason(group, i); i++) {
@@ -407,19 +351,11 @@ static void put_unseen(struct overview_output *o, size_t column)
 	char time[AMOUNT_MAX];
 
 	line_add(&line, "  " UNSEEN_LABEL);
-	pad_line(&line, column);
+	line_pad(&line, column);
 	amount_time(time, o->overview->unseen_s);
 	if (!line_add(&line, "%s of CPU: threads that are in no capture, and interrupts", time))
 		line_add(&line, "%s of CPU: threads in no capture, interrupts", time);
 	put_line(o, &line);
-}
-
-/* Is that what matters most? */
-static bool unseen_leads(const struct overview *overview)
-{
-	return overview->unseen_s > 0 &&
-	       (!overview->groups.count ||
-		overview->unseen_s / overview->window_s > overview->groups.items[0].score);
 }
 
 static void put_groups(struct overview_output *o)
@@ -454,11 +390,11 @@ static void put_groups(struct overview_output *o)
 		if (text_width(label.text) + 2 > column)
 			column = text_width(label.text) + 2;
 	}
-	if (unseen_leads(overview))
+	if (overview_unseen_leads(overview))
 		put_unseen(o, column);
 	for (size_t i = 0; i < overview_shown(overview); i++)
 		put_group(o, &overview->groups.items[i], column);
-	if (overview->unseen_s > 0 && !unseen_leads(overview))
+	if (overview->unseen_s > 0 && !overview_unseen_leads(overview))
 		put_unseen(o, column);
 }
 
@@ -519,81 +455,12 @@ static void put_sections(struct overview_output *o, size_t most)
 
 /* --- what to do next --- */
 
-/* The question that a group's first cause leaves open, and the command that answers it. */
-static void add_command(struct overview_line *line, const struct overview_group *group)
+/* A line that is wider than the terminal is folded. */
+static size_t lines_of(const struct overview_output *o, const struct overview_line *line)
 {
-	switch (overview_stands_still(group) ? CAUSE_SWITCH : group->order[0]) {
-	case CAUSE_CPU:
-	case CAUSE_FAULT:
-		line_add(line, "where does it run? ctprof profile -p %u -d 5s", group->pid);
-		return;
-	case CAUSE_CPU_WAIT:
-		line_add(line,
-			 "what runs instead? ctprof offcpu -p %u -d 5s --state runnable "
-			 "--preempted-by",
-			 group->pid);
-		return;
-	default:
-		break;
-	}
-	line_add(line, "where does it wait? ctprof offcpu -p %u -d 5s", group->pid);
-}
+	const size_t width = text_width(line->text);
 
-static const struct overview_group *next_group(const struct overview *overview)
-{
-	for (size_t i = 0; i < overview_shown(overview); i++)
-		if (overview->groups.items[i].pid)
-			return &overview->groups.items[i];
-	return NULL;
-}
-
-/* A group that stands still, if the last line is of another. */
-static const struct overview_group *still_group(const struct overview *overview)
-{
-	const struct overview_group *next = next_group(overview);
-
-	for (size_t i = 0; i < overview_shown(overview); i++) {
-		const struct overview_group *group = &overview->groups.items[i];
-
-		if (group != next && group->pid && overview_stands_still(group))
-			return group;
-	}
-	return NULL;
-}
-
-/* The shortest that a name may get beside a command. */
-#define NEXT_COLUMNS 18
-
-static void add_next(struct overview_line *line, const struct overview_group *group)
-{
-	struct overview_line command = { 0 };
-	size_t left;
-
-	add_command(&command, group);
-	left = OVERVIEW_COLUMNS - text_width(command.text) - strlen(": ");
-	line_name(line, name_text(group->label), left > NEXT_COLUMNS ? left : NEXT_COLUMNS);
-	line_add(line, ": %s", command.text);
-}
-
-static void put_next(struct overview_output *o, const struct overview_group *group)
-{
-	struct overview_line line = { 0 };
-
-	if (!group)
-		return;
-	add_next(&line, group);
-	put_line(o, &line);
-}
-
-/* Where the line is wider than the terminal, the command gets a line of its own. */
-static size_t lines_of_next(const struct overview_output *o, const struct overview_group *group)
-{
-	struct overview_line line = { 0 };
-
-	if (!group)
-		return 0;
-	add_next(&line, group);
-	return text_width(line.text) > o->columns ? 2 : 1;
+	return width > o->columns ? 1 + width / (o->columns > 4 ? o->columns - 2 : 1) : 1;
 }
 
 /* The same where options hide what did not change. */
@@ -606,7 +473,8 @@ static bool is_all_same(const struct report *report)
 	return report->comparing && !count && report->shared;
 }
 
-void overview_print(FILE *out, const struct report *report, size_t columns)
+void overview_print(FILE *out, const struct report *report, const struct report_style *style,
+		    size_t columns)
 {
 	struct overview_output o = {
 		.out = out,
@@ -614,15 +482,11 @@ void overview_print(FILE *out, const struct report *report, size_t columns)
 		.overview = report->overview,
 		.columns = columns && columns < OVERVIEW_COLUMNS ? columns : OVERVIEW_COLUMNS,
 	};
-	const struct overview_group *next, *still;
-	size_t used;
-	bool leads;
+	struct overview_line next[OVERVIEW_NEXT_MOST];
+	size_t used, nexts;
 
 	if (!report->overview || !report->matching)
 		return;
-	next = next_group(o.overview);
-	still = still_group(o.overview);
-	leads = unseen_leads(o.overview);
 	put_heading(&o);
 	if (wording_is_all_same(report))
 		return;
@@ -637,12 +501,12 @@ void overview_print(FILE *out, const struct report *report, size_t columns)
 	put_line(&o, &(struct overview_line){ 0 });
 	put_groups(&o);
 	put_own(&o);
-	used = o.lines + lines_of_next(&o, next) + lines_of_next(&o, still) + leads;
+	nexts = overview_next(report, style, next);
+	used = o.lines;
+	for (size_t i = 0; i < nexts; i++)
+		used += lines_of(&o, &next[i]);
 	put_sections(&o, used < OVERVIEW_LINES ? OVERVIEW_LINES - used : 1);
-	put_next(&o, still);
-	put_next(&o, next);
-	if (leads)
-		put_line(&o, &(struct overview_line){
-				     .text = "which programs come and go? ctprof profile -d 5s" });
+	for (size_t i = 0; i < nexts; i++)
+		put_line(&o, &next[i]);
 	fputc('\n', out);
 }

@@ -16,7 +16,9 @@
 
 /* In so many columns, if there are no more; 0: as many as it needs. The command at the end is
  * whole. Nothing for a report that has none. */
-void overview_print(FILE *out, const struct report *report, size_t columns);
+struct report_style;
+void overview_print(FILE *out, const struct report *report, const struct report_style *style,
+		    size_t columns);
 
 /* The key "overview" and its object; nothing for a report that has none. */
 void overview_write(struct json_writer *w, const struct report *report);

@@ -15,6 +15,10 @@ struct report_style {
 	size_t width;           /* of the terminal, that tables are to fit; else 0 */
 	bool wrap;              /* cells to that width, rather than shorten them */
 	bool colour;
+	bool has_files; /* the names of sides are those of files that a command can be run with */
+	/* Does a process of the snapshot run here; with 0, is the snapshot of this boot? NULL: no.
+	 * A report only names commands on processes that do. */
+	bool (*runs)(const struct ctprof_snapshot *snapshot, uint32_t pid);
 };
 
 /* Names of formats: REPORT(id, name, function, whether people read it, whether it includes the

@@ -244,7 +244,7 @@ static struct error *print_unchanged(const struct document *d)
 
 static void print_overview(FILE *out, const struct document *d)
 {
-	overview_print(out, d->report, is_markdown(d) ? 0 : d->style->width);
+	overview_print(out, d->report, d->style, is_markdown(d) ? 0 : d->style->width);
 }
 
 static void print_head(FILE *out, const struct document *d)

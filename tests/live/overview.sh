@@ -116,3 +116,43 @@ lines_are_few() {
 }
 
 run_case "the overview fits a screen" lines_are_few
+
+# The last line of a report on a process that computes names a command on it, as long as it runs: not when it has ended,
+# when another process has its number, or when the file is of another boot.
+next_of() {
+	"$ctprof" compare "$before" "$1" --match "next*" | sed '/^baseline: /,$d' | grep 'ctprof [a-z]* ' || :
+}
+
+changed() {
+	zstd -dcq "$1" | jq -c "$2" | zstd -qf > "$3"
+}
+
+next_commands_work() {
+	local before=$scratch/next.a.zst after=$scratch/next.b.zst name="next [1]" pid file command
+
+	cp "$programs/planted" "$scratch/$name"
+	"$scratch/$name" burn now > "$scratch/ready" &
+	pid=$!
+	at_end "kill -KILL $pid"
+	"$ctprof" capture -q -o "$before"
+	sleep 0.5
+	"$ctprof" capture -q -o "$after"
+	has "where it runs" "$(next_of "$after")" " -p $pid -d 5s"
+	for file in "$before" "$after"; do
+		changed "$file" "(.threads[] | select(.tgid == $pid) | .start_time_clock_ticks) += 1" "$file.reused"
+		changed "$file" '.host.boot_id = "another"' "$file.boot"
+	done
+	before=$before.reused
+	has_not "of a number that was used again" "$(next_of "$after.reused")" " -p "
+	before=${before%.reused}.boot
+	has_not "of another boot" "$(next_of "$after.boot")" " -p "
+	kill -KILL $pid
+	wait $pid 2> "$noise" || :
+	before=${before%.boot}
+	command=$(next_of "$after" | grep -o 'ctprof compare .*')
+	equal "of what has ended" "$command" "ctprof compare $before $after --match 'next \\[1]'"
+	eval "\"\$ctprof\" ${command#ctprof }" > "$scratch/next"
+	grep -q '^ next \[1\] ' "$scratch/next"
+}
+
+run_case "the last line of an overview is a command that works" next_commands_work
