@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/array.h"
+
 #define STACK_SIZE ((size_t)1 << 20)
 
 static const int crashes[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS };
@@ -100,7 +102,7 @@ bool thread_start(void *(*work)(void *), void *argument)
 	pthread_attr_setstacksize(&attributes, STACK_SIZE);
 	sigfillset(&all);
 	/* Blocked, they would end the process without its handlers, which restore the terminal. */
-	for (size_t i = 0; i < sizeof(crashes) / sizeof(*crashes); i++)
+	for (size_t i = 0; i < array_length(crashes); i++)
 		sigdelset(&all, crashes[i]);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	failed = pthread_create(&thread, &attributes, work, argument);

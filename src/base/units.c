@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/array.h"
+
 struct ladder {
 	unsigned step;
 	const char *rungs[6]; /* the base unit first, NULL after the last */
@@ -149,7 +151,7 @@ char *units_format_span(char *buffer, double seconds)
 		{ 120, 60, "min", "s", 1 },
 	};
 
-	for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++) {
+	for (size_t i = 0; i < array_length(spans); i++) {
 		double large;
 
 		if (seconds < spans[i].least)
@@ -293,7 +295,7 @@ bool units_parse(struct text text, struct amount *ret)
 		amount.percent = true;
 		amount.dimension = DIMENSION_OTHER;
 	} else {
-		suffix = find_suffix(suffixes, sizeof(suffixes) / sizeof(suffixes[0]), text);
+		suffix = find_suffix(suffixes, array_length(suffixes), text);
 		if (!suffix)
 			return false;
 		amount.dimension = suffix->dimension;
@@ -321,9 +323,9 @@ bool units_parse_duration(struct text text, uint64_t *ret_ns)
 
 	if (!cut_decimal(&text, &value))
 		return false;
-	suffix = find_suffix(long_times, sizeof(long_times) / sizeof(long_times[0]), text);
+	suffix = find_suffix(long_times, array_length(long_times), text);
 	if (!suffix)
-		suffix = find_suffix(suffixes, sizeof(suffixes) / sizeof(suffixes[0]), text);
+		suffix = find_suffix(suffixes, array_length(suffixes), text);
 	return suffix && suffix->dimension == DIMENSION_TIME &&
 	       take_duration(value * suffix->factor, ret_ns);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "compare/axis.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -128,8 +127,8 @@ static unsigned states_of_letter(char letter)
 	}
 }
 
-static_assert(METRIC_state_stopped_ns - METRIC_state_exec_ns == STATE_STOPPED - STATE_EXEC,
-	      "metrics.def has a row for each row of THREAD_STATES (state/state.h), in its order");
+_Static_assert(METRIC_state_stopped_ns - METRIC_state_exec_ns == STATE_STOPPED - STATE_EXEC,
+	       "metrics.def has a row for each row of THREAD_STATES (state/state.h), in its order");
 
 /* Recordings of top have the time in each state; other captures have the state of the moment. */
 static unsigned states_of(const struct thread_record *record)

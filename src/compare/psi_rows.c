@@ -2,7 +2,6 @@
 #include "compare/psi_rows.h"
 #include "compare/report_fill.h"
 
-#include <assert.h>
 #include <stdio.h>
 
 static const struct {
@@ -30,9 +29,9 @@ bool psi_each(struct report *report, enum section section, const struct psi *psi
 			   struct reading reading),
 	      void *context)
 {
-	static_assert(array_length(resources) * array_length(halves) * array_length(numbers) ==
-			      PSI_NUMBERS,
-		      "all of them");
+	_Static_assert(array_length(resources) * array_length(halves) * array_length(numbers) ==
+			       PSI_NUMBERS,
+		       "all of them");
 
 	for (size_t i = 0; i < PSI_NUMBERS; i++) {
 		size_t n = i % array_length(numbers);

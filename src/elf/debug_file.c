@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/hex.h"
@@ -133,7 +134,7 @@ static int try_link(const struct wanted_debug_file *wanted, const char *path)
 
 	if (!slash || !is_plain_file_name(wanted->link))
 		return DEBUG_FILE_NONE;
-	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]) && fd < 0; i++) {
+	for (size_t i = 0; i < array_length(roots) && fd < 0; i++) {
 		int length = snprintf(candidate, sizeof(candidate), "%s%.*s%s%.*s", roots[i],
 				      (int)(slash + 1 - path), path, below[i],
 				      (int)wanted->link.length, wanted->link.bytes);

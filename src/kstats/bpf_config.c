@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "kstats/bpf_config.h"
 
-#include <assert.h>
 #include <bpf/btf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,10 +17,10 @@
 #include "os/cpulist.h"
 #include "os/tasks.h"
 
-static_assert(KSTATS_LOST_COUNT > KSTATS_LOST_EARLIER, "each loss has an element");
-static_assert(KSTATS_COOKIE_RESTART == PROBE_EVENT_RESTART,
-	      "programs and their loader use the same numbers");
-static_assert(KSTATS_TICK_NS == NS_PER_S / BIRTH_TICKS_PER_S, "programs and /proc mean the same");
+_Static_assert(KSTATS_LOST_COUNT > KSTATS_LOST_EARLIER, "each loss has an element");
+_Static_assert(KSTATS_COOKIE_RESTART == PROBE_EVENT_RESTART,
+	       "programs and their loader use the same numbers");
+_Static_assert(KSTATS_TICK_NS == NS_PER_S / BIRTH_TICKS_PER_S, "programs and /proc mean the same");
 
 /* --- filters --- */
 

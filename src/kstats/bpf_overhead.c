@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "kstats/bpf_config.h"
 #include "kstats/bpf_metric.h"
 #include "os/cpulist.h"
@@ -54,7 +55,7 @@ static int load_caller(void)
 
 	return function < 0 ? -1
 			    : bpf_prog_load(BPF_PROG_TYPE_TRACING, NULL, "Dual BSD/GPL", nothing,
-					    sizeof(nothing) / sizeof(*nothing), &options);
+					    array_length(nothing), &options);
 }
 
 static bool call_kernels(int caller)

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "metric/derived.h"
 
-#include <assert.h>
 #include <stdio.h>
 
 #define member(name) (((struct thread_values *)0)->name)
 
 /* A peak, a gauge or a category divided by anything means nothing. */
-#define CHECK_TOTAL(name, input)                            \
-	static_assert(kind_of(member(input)) == KIND_TOTAL, \
-		      "derived metric '" #name "': " #input " is not a total");
-#define CHECK_COUNT(name, input)                                    \
-	static_assert(kind_of(member(input)) == KIND_TOTAL &&       \
-			      unit_of(member(input)) == UNIT_COUNT, \
-		      "derived metric '" #name "': " #input " is not a count");
-#define CHECK_SAME_UNIT(name, x, y)                             \
-	static_assert(unit_of(member(x)) == unit_of(member(y)), \
-		      "derived metric '" #name "': " #x " and " #y " are of different units");
+#define CHECK_TOTAL(name, input)                             \
+	_Static_assert(kind_of(member(input)) == KIND_TOTAL, \
+		       "derived metric '" #name "': " #input " is not a total");
+#define CHECK_COUNT(name, input)                                     \
+	_Static_assert(kind_of(member(input)) == KIND_TOTAL &&       \
+			       unit_of(member(input)) == UNIT_COUNT, \
+		       "derived metric '" #name "': " #input " is not a count");
+#define CHECK_SAME_UNIT(name, x, y)                              \
+	_Static_assert(unit_of(member(x)) == unit_of(member(y)), \
+		       "derived metric '" #name "': " #x " and " #y " are of different units");
 
 #define QUOTIENT(name, x, y, ...) CHECK_TOTAL(name, x) CHECK_COUNT(name, y)
 #define RATIO(name, x, y, ...)    CHECK_TOTAL(name, x) CHECK_TOTAL(name, y) CHECK_SAME_UNIT(name, x, y)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "metric/metric.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 #define member(name) (((struct thread_values *)0)->name)
 
 /* The rule of a row must be the one that keeps the meaning of its type. */
-#define METRIC(type, name, rule, ...)                       \
-	static_assert(rule_of(member(name)) == RULE_##rule, \
-		      "metric '" #name "': rule " #rule " has no meaning for a " #type);
+#define METRIC(type, name, rule, ...)                        \
+	_Static_assert(rule_of(member(name)) == RULE_##rule, \
+		       "metric '" #name "': rule " #rule " has no meaning for a " #type);
+#include "base/array.h"
 #include "metric/metrics.def"
 #undef METRIC
 
@@ -156,7 +156,7 @@ const struct metric_twin *metric_twin_of(unsigned number)
 #undef TWIN
 	};
 
-	for (size_t i = 0; i < sizeof(twins) / sizeof(twins[0]); i++)
+	for (size_t i = 0; i < array_length(twins); i++)
 		if (twins[i].metric == number)
 			return &twins[i];
 	return NULL;

@@ -11,6 +11,7 @@
 #ifndef METRIC_RECORD_H
 #define METRIC_RECORD_H
 
+#include "base/array.h"
 #include "metric/value.h"
 
 #define METRIC(type, name, ...) struct type name;
@@ -50,7 +51,7 @@ static inline size_t metric_set_count(const struct metric_set *set)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < sizeof(set->words) / sizeof(set->words[0]); i++)
+	for (size_t i = 0; i < array_length(set->words); i++)
 		count += (size_t)__builtin_popcountll(set->words[i]);
 	return count;
 }
@@ -59,7 +60,7 @@ static inline bool metric_set_is_empty(const struct metric_set *set)
 {
 	uint64_t any = 0;
 
-	for (size_t i = 0; i < sizeof(set->words) / sizeof(set->words[0]); i++)
+	for (size_t i = 0; i < array_length(set->words); i++)
 		any |= set->words[i];
 	return !any;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "os/taskstats_socket.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <linux/taskstats.h>
 #include <netlink/genl/ctrl.h>
@@ -104,7 +103,7 @@ static void write_request(struct taskstats_socket *s, char *at, uint32_t tid)
 		.tid = tid,
 	};
 
-	static_assert(sizeof(request) == REQUEST_BYTES, "no padding between netlink headers");
+	_Static_assert(sizeof(request) == REQUEST_BYTES, "no padding between netlink headers");
 	memcpy(at, &request, sizeof(request));
 }
 

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/hex.h"
 #include "base/sum.h"
 #include "base/term.h"
@@ -55,7 +56,7 @@ static const struct runtime {
 	{ "dotnet", { "[unknown]", NULL }, "*/perf-*.map", "DOTNET_PerfMapEnabled=1", NULL, NULL },
 	{ "beam.smp", { "[unknown]", NULL }, "*/perf-*.map", "erl +JPperf true", NULL, NULL },
 };
-#define RUNTIMES (sizeof(runtimes) / sizeof(*runtimes))
+#define RUNTIMES array_length(runtimes)
 
 /* What a frame shows, for each runtime. */
 struct frame_signs {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "snapshot/write_thread.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -61,9 +60,9 @@ static char *copy_text(char *at, struct text text)
 }
 
 /* See row_value(). */
-static_assert(offsetof(struct thread_record, values) == 0 &&
-		      sizeof(struct thread_record) >= sizeof(struct thread_values) + 8,
-	      "8 bytes can be read from the begin of each value");
+_Static_assert(offsetof(struct thread_record, values) == 0 &&
+		       sizeof(struct thread_record) >= sizeof(struct thread_values) + 8,
+	       "8 bytes can be read from the begin of each value");
 
 static void add_row(struct json_rows *rows, const struct metric *metric, size_t gap, size_t at)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "top/state_rows.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 #include "base/units.h"
@@ -11,9 +10,9 @@
 
 /* --- rows --- */
 
-static_assert(METRIC_state_stopped_ns - METRIC_state_exec_ns == STATE_STOPPED - STATE_EXEC &&
-		      STATE_STOPPED == STATE_COUNT - 1,
-	      "metrics.def has a row for each row of THREAD_STATES (state/state.h), in its order");
+_Static_assert(METRIC_state_stopped_ns - METRIC_state_exec_ns == STATE_STOPPED - STATE_EXEC &&
+		       STATE_STOPPED == STATE_COUNT - 1,
+	       "metrics.def has a row for each row of THREAD_STATES (state/state.h), in its order");
 
 static enum metric_id metric_of_state(enum state state)
 {

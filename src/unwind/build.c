@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "unwind/build.h"
 
-#include <assert.h>
 #include <elf.h>
 #include <string.h>
 
@@ -55,7 +54,7 @@ __attribute__((noinline)) static bool number_of_frame(struct builder *b,
 	struct words key = { { 0 } };
 	uint32_t *number;
 
-	static_assert(sizeof(*rule) == 16, "is no key");
+	_Static_assert(sizeof(*rule) == 16, "is no key");
 	memcpy(key.w, rule, sizeof(*rule));
 	if (b->table.rules.count >= FILE_RULES_MAX) {
 		*ret = word_map_find(&b->numbers, key);

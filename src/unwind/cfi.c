@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "unwind/cfi.h"
 
-#include <assert.h>
 #include <elf.h>
 #include <endian.h>
 
@@ -356,11 +355,11 @@ __attribute__((noinline)) static struct cfi_frame frame_of(const struct cfi_prog
 	return frame;
 }
 
-static_assert(sizeof(struct unwind_rule) == 2 * sizeof(uint64_t) &&
-		      offsetof(struct unwind_rule, base) == 2 &&
-		      offsetof(struct unwind_rule, cfa_offset) == sizeof(uint64_t) &&
-		      UNWIND_BASE_SP == 0 && __BYTE_ORDER == __LITTLE_ENDIAN,
-	      "the base is the third byte of the first word, the distance half of the second");
+_Static_assert(sizeof(struct unwind_rule) == 2 * sizeof(uint64_t) &&
+		       offsetof(struct unwind_rule, base) == 2 &&
+		       offsetof(struct unwind_rule, cfa_offset) == sizeof(uint64_t) &&
+		       UNWIND_BASE_SP == 0 && __BYTE_ORDER == __LITTLE_ENDIAN,
+	       "the base is the third byte of the first word, the distance half of the second");
 
 static bool plain_rule(struct cfi_run *run, struct unwind_rule *ret)
 {

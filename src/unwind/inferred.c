@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "unwind/inferred.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -65,7 +64,7 @@ static uint32_t state_number(struct flow *flow, const struct frame_state *state)
 	struct words key = { { 0 } };
 	uint32_t *number;
 
-	static_assert(sizeof(*state) == 16, "a state is two words of a key");
+	_Static_assert(sizeof(*state) == 16, "a state is two words of a key");
 	/* Most instructions change nothing. */
 	if (flow->last_state &&
 	    !memcmp(&flow->states.items[flow->last_state - 1], state, sizeof(*state)))

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "unwind/store.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "base/word_map.h"
@@ -158,18 +157,18 @@ uint32_t *unwind_store_at(const struct unwind_store *store, uint32_t location)
 
 /* --- rules --- */
 
-static_assert((int)UNWIND_NUMBER_NONE == UNWIND_RULE_NONE &&
-		      (int)UNWIND_NUMBER_OTHER == UNWIND_RULE_OTHER &&
-		      (int)UNWIND_NUMBER_STOP == UNWIND_RULE_STOP &&
-		      (int)UNWIND_NUMBER_POINTER == UNWIND_RULE_POINTER &&
-		      (int)UNWIND_RULE_FRAME == (int)UNWIND_NUMBERS_FIXED,
-	      "kinds without anything else are the rules that are always there");
+_Static_assert((int)UNWIND_NUMBER_NONE == UNWIND_RULE_NONE &&
+		       (int)UNWIND_NUMBER_OTHER == UNWIND_RULE_OTHER &&
+		       (int)UNWIND_NUMBER_STOP == UNWIND_RULE_STOP &&
+		       (int)UNWIND_NUMBER_POINTER == UNWIND_RULE_POINTER &&
+		       (int)UNWIND_RULE_FRAME == (int)UNWIND_NUMBERS_FIXED,
+	       "kinds without anything else are the rules that are always there");
 
 static struct words rule_key(const struct unwind_rule *rule)
 {
 	struct words key = { { 0 } };
 
-	static_assert(sizeof(*rule) == 16, "a rule is two words of a key");
+	_Static_assert(sizeof(*rule) == 16, "a rule is two words of a key");
 	memcpy(key.w, rule, sizeof(*rule));
 	return key;
 }

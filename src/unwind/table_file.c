@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "unwind/table_file.h"
 
-#include <assert.h>
 #include <elf.h>
 #include <lzma.h>
 #include <string.h>
@@ -27,8 +26,8 @@ struct head {
 	uint64_t build_id_bytes;
 	uint8_t build_id[UNWIND_BUILD_ID_BYTES_MAX];
 };
-static_assert(sizeof(struct head) == 8 + 2 * 4 + 9 * 8 + UNWIND_BUILD_ID_BYTES_MAX,
-	      "there is nothing between the members");
+_Static_assert(sizeof(struct head) == 8 + 2 * 4 + 9 * 8 + UNWIND_BUILD_ID_BYTES_MAX,
+	       "there is nothing between the members");
 
 static bool take_build_id(struct text build_id, struct head *head)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "os/taskstats.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -82,11 +81,11 @@ struct v17 {
 	TO_16 uint64_t times_of_the_max[8][2];
 } PACKED;
 
-static_assert(sizeof(struct v8) == 328 && sizeof(struct v9) == 344, "");
-static_assert(sizeof(struct v11) == 368 && sizeof(struct v13) == 416, "");
-static_assert(sizeof(struct v14) == 432 && sizeof(struct v15_max) == 496, "");
-static_assert(sizeof(struct v15_both) == 560 && sizeof(struct v16) == 560, "");
-static_assert(sizeof(struct v17) == 688, "");
+_Static_assert(sizeof(struct v8) == 328 && sizeof(struct v9) == 344, "");
+_Static_assert(sizeof(struct v11) == 368 && sizeof(struct v13) == 416, "");
+_Static_assert(sizeof(struct v14) == 432 && sizeof(struct v15_max) == 496, "");
+_Static_assert(sizeof(struct v15_both) == 560 && sizeof(struct v16) == 560, "");
+_Static_assert(sizeof(struct v17) == 688, "");
 
 /* Every number of the payload is its own: 1000000 + where it stands. */
 static void fill(void *payload, size_t size, uint16_t version)
