@@ -304,6 +304,20 @@ static const struct profile_mapping *mapping_of(const struct profile *profile,
 	return NULL;
 }
 
+/* Is it where packages install files, and still there? */
+static bool may_be_of_package(struct text path)
+{
+	static const struct text folders[] = { TEXT("/usr/"),   TEXT("/lib/"), TEXT("/lib32/"),
+					       TEXT("/lib64/"), TEXT("/bin/"), TEXT("/sbin/") };
+
+	if (text_starts(path, TEXT("/usr/local/")) || text_ends(path, TEXT(" (deleted)")))
+		return false;
+	for (size_t i = 0; i < array_length(folders); i++)
+		if (text_starts(path, folders[i]))
+			return true;
+	return false;
+}
+
 /* Packages of Debian, and of those that come from it, have a program for that (debian-goodies). */
 static void print_file(FILE *out, const struct missing_names *m, const struct unnamed_file *file)
 {
@@ -319,7 +333,7 @@ static void print_file(FILE *out, const struct missing_names *m, const struct un
 		fprintf(out, ", build id %s", id);
 	}
 	fputc('\n', out);
-	if (file->path->bytes[0] == '/' && strstr(file->path->bytes, "memfd:") == NULL) {
+	if (may_be_of_package(name_text(file->path))) {
 		_cleanup_free_ char *word = text_shell_word(name_text(file->path));
 
 		fputs("   packages with them, on Debian: find-dbgsym-packages ", out);

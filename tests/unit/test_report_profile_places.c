@@ -386,6 +386,39 @@ TEST(files_without_symbols_have_their_build_id_once)
 	assert_non_null(strstr(report_scene_text(&s, function_report), " tar+0x4e3  tar "));
 }
 
+/* A package is named for files where packages install, and that are still there. */
+TEST(only_files_of_packages_have_a_package)
+{
+	static const struct {
+		const char *path;
+		bool is_told;
+	} files[] = {
+		{ "/usr/lib/x86_64-linux-gnu/libssl.so.3", true },
+		{ "/lib/ld-linux.so.2", true },
+		{ "/sbin/init", true },
+		{ "/tmp/worker", false },
+		{ "/usr/bin/worker (deleted)", false },
+		{ "/memfd:jit (deleted)", false },
+		{ "/usr/local/bin/worker", false },
+		{ "/home/me/usr/bin/worker", false },
+		{ "/opt/shop/worker", false },
+	};
+
+	for (size_t i = 0; i < array_length(files); i++) {
+		uint32_t thread = build_profile_thread(s.profile, 1, 1, "worker", "worker", NULL);
+		struct sample *sample =
+			build_sample(s.profile, thread, CLASS_IO_WAIT, "main", 90, 1);
+		const char *text;
+
+		sample->node = frame_in("[worker+0x4e3]", files[i].path, NODE_NONE);
+		text = report_scene_text(&s, names_report);
+		assert_non_null(strstr(text, "lacks symbols"));
+		assert_int_equal(strstr(text, "find-dbgsym-packages") != NULL, files[i].is_told);
+		teardown(NULL);
+		setup(NULL);
+	}
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 UNIT_TESTS(CASE(well_known_frames_are_told_by_name_and_file),
@@ -400,4 +433,5 @@ UNIT_TESTS(CASE(well_known_frames_are_told_by_name_and_file),
 	   CASE(frames_that_say_nothing_are_left_out), CASE(frames_that_repeat_are_one_line),
 	   CASE(runtimes_that_hide_functions_are_named_once),
 	   CASE(a_runtime_with_a_perf_map_hides_nothing),
-	   CASE(files_without_symbols_have_their_build_id_once))
+	   CASE(files_without_symbols_have_their_build_id_once),
+	   CASE(only_files_of_packages_have_a_package))
