@@ -12,6 +12,7 @@
 #include "os/cgroup.h"
 #include "os/cgroup_path.h"
 #include "os/cgroup_tree.h"
+#include "os/tasks.h"
 
 static struct error *take_pid(void *context, const char *piece)
 {
@@ -80,6 +81,28 @@ struct error *target_check(const struct target *target, const struct thread_numb
 		if (!is_there(tids->items[i]))
 			return error_create("no thread %" PRIu32, tids->items[i]);
 	return NULL;
+}
+
+uint32_t target_alive(const struct target *target, const struct thread_numbers *tids)
+{
+	for (size_t i = 0; i < target->pids.count; i++)
+		if (task_is_alive(target->pids.items[i]))
+			return target->pids.items[i];
+	for (size_t i = 0; i < tids->count; i++)
+		if (task_is_alive(tids->items[i]))
+			return tids->items[i];
+	return 0;
+}
+
+struct error *target_hidden(const struct target *target, const struct thread_numbers *tids)
+{
+	const uint32_t number = target_alive(target, tids);
+
+	if (!number)
+		return NULL;
+	return error_create("%s %" PRIu32 " is alive, but this kernel shows none of its threads to "
+			    "BPF programs; try: ctprof top --engine procfs %" PRIu32,
+			    target->pids.count ? "process" : "thread", number, number);
 }
 
 struct error *target_find_cgroup(const char **path, uint64_t *ret)

@@ -44,6 +44,15 @@ struct error *parse_tids(const char *argument, void *at);
 struct error *target_check(const struct target *target,
 			   const struct thread_numbers *tids) MUST_CHECK;
 
+/* The first process or thread of them that is alive; 0: none. */
+uint32_t target_alive(const struct target *target, const struct thread_numbers *tids);
+
+/* The error that this one is alive, for commands that saw no thread of all of them: some hosts of
+ * containers and virtual machines hide the process that runs them from BPF programs. Its files in
+ * /proc can be read all the same. NULL: none is alive. */
+struct error *target_hidden(const struct target *target,
+			    const struct thread_numbers *tids) MUST_CHECK;
+
 /* The number of a cgroup, and its path as /proc has it: users may give the directory too. An error
  * where it is not there. */
 struct error *target_find_cgroup(const char **path, uint64_t *ret) MUST_CHECK;

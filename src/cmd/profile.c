@@ -107,16 +107,12 @@ static bool have_targets_ended(struct taking *t)
 	if (t->run || (!a->target.pids.count && !a->tids.count))
 		return false;
 	/* The processes may exist, but be excluded by other options. */
-	for (size_t i = 0; has_other_filters(a) && i < a->target.pids.count; i++)
-		if (!kill((pid_t)a->target.pids.items[i], 0) || errno != ESRCH)
-			return false;
-	for (size_t i = 0; has_other_filters(a) && i < a->tids.count; i++)
-		if (!kill((pid_t)a->tids.items[i], 0) || errno != ESRCH)
-			return false;
+	if (has_other_filters(a) && target_alive(&a->target, &a->tids))
+		return false;
 	t->targets_gone = profile_session_has_threads(t->session) ? 0 : t->targets_gone + 1;
 	if (t->targets_gone < 3)
 		return false;
-	if (!t->arguments->output.quiet)
+	if (!t->arguments->output.quiet && !target_alive(&a->target, &a->tids))
 		fputs("ctprof: all targets of -p and -t have ended; stopping\n", stderr);
 	return true;
 }
@@ -181,6 +177,16 @@ static void explain_nothing(const struct taking *t, const struct profile *profil
 			plural(profile->threads.count), t->options.selection ? " of --state" : "");
 }
 
+/* The error that a target lives, but has no thread in the profile, though nothing but its number
+ * selects. */
+static struct error *find_hidden(const struct taking *t, const struct profile *profile)
+{
+	const struct profile_arguments *a = &t->arguments->profile;
+
+	return profile->threads.count || has_other_filters(a) ? NULL
+							      : target_hidden(&a->target, &a->tids);
+}
+
 /* --- taking it --- */
 
 static struct error *read_profile(struct taking *t, struct profile **ret)
@@ -209,6 +215,8 @@ static struct error *show_profile(struct taking *t, unsigned interval)
 	_cleanup_(profile_destroy) struct profile *profile = NULL;
 	struct error *err = read_profile(t, &profile);
 
+	if (!err)
+		err = find_hidden(t, profile);
 	if (err)
 		return err;
 	if (t->command)

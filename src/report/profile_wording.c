@@ -13,7 +13,8 @@
 
 /* Titles by content: on-CPU time, off-CPU time, and whether it is a difference. */
 static const char *const titles[2][2][2] = {
-	{ { "Nothing", "Nothing (difference)" }, { "Off-CPU time", "Off-CPU time (difference)" } },
+	{ { "Empty profile", "Empty profile (difference)" },
+	  { "Off-CPU time", "Off-CPU time (difference)" } },
 	{ { "On-CPU time", "On-CPU time (difference)" },
 	  { "Time on and off the CPU", "Time on and off the CPU (difference)" } },
 };

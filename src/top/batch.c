@@ -206,6 +206,19 @@ static struct error *print_window(struct top *top, size_t number)
 	return err ? err : states_report_print(&report, stdout);
 }
 
+static struct error *print_engine_window(struct top *top, size_t number)
+{
+	const struct top_arguments *a = top->arguments;
+	struct error *err = top_is_target_hidden(top) ? target_hidden(&a->target, &a->tids) : NULL;
+
+	if (err)
+		return err;
+	print_lost(top);
+	print_incomplete(top);
+	print_recorder(top);
+	return print_window(top, number);
+}
+
 /* Have all threads ended that were selected by number? Then there is nothing more to print. */
 static bool have_ended(const struct top *top)
 {
@@ -231,12 +244,8 @@ static struct error *run_engine(struct top *top)
 		err = wait_for_tick(top, next);
 		if (!err)
 			err = top_read_window(top);
-		if (!err) {
-			print_lost(top);
-			print_incomplete(top);
-			print_recorder(top);
-			err = print_window(top, number);
-		}
+		if (!err)
+			err = print_engine_window(top, number);
 		if (!err && have_ended(top))
 			break;
 	}
@@ -285,5 +294,6 @@ struct error *top_run_batch(struct top *top)
 		sigaction(SIGTERM, &ending, NULL);
 	if (err)
 		return err;
-	return top->replay ? run_replay(top) : run_engine(top);
+	err = top->replay ? run_replay(top) : run_engine(top);
+	return err ? err : top_inspect_end(top);
 }

@@ -31,6 +31,7 @@ struct top_inspector {
 	struct capturer *capturer; /* by `options`; NULL: not yet */
 	uint32_t tid;              /* that it captures */
 	bool has_looked_for_taskstats;
+	bool has_missed, has_found; /* windows without the row of --inspect, and with it */
 };
 
 struct top;
@@ -41,8 +42,9 @@ struct error *top_inspect(struct top *top, const struct screen_subject *subject,
 			  FILE *out) MUST_CHECK;
 
 /* The row of --inspect in the window of `top`, as a page or as JSON (doc/top.md). A row that is not
- * in the window is said on standard error. */
+ * in the window is said on standard error, and is an error at the end if it was in none. */
 struct error *top_inspect_window(struct top *top, size_t number) MUST_CHECK;
+struct error *top_inspect_end(const struct top *top) MUST_CHECK;
 
 /* Before the first window of --inspect: begin to profile what is inspected, where that is a thread
  * or a process. */

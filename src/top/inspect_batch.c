@@ -233,10 +233,13 @@ struct error *top_inspect_window(struct top *top, size_t number)
 	if (err)
 		return err;
 	if (!found) {
-		fprintf(stderr, "ctprof: no row of %" PRIu32 " in this window\n",
-			top->arguments->inspect);
+		if (top->inspector.has_found)
+			fprintf(stderr, "ctprof: no row of %" PRIu32 " in this window\n",
+				top->arguments->inspect);
+		top->inspector.has_missed = true;
 		return NULL;
 	}
+	top->inspector.has_found = true;
 	if (top->inspector.is_watch_early)
 		thread_watch_finish(top->inspector.watch, top_batch_is_over);
 	if (top->arguments->format == STATES_FORMAT_JSON) {
@@ -248,6 +251,14 @@ struct error *top_inspect_window(struct top *top, size_t number)
 	}
 	fflush(stdout);
 	return err;
+}
+
+struct error *top_inspect_end(const struct top *top)
+{
+	if (!top->inspector.has_missed || top->inspector.has_found)
+		return NULL;
+	return error_create("no row of %" PRIu32 "%s", top->arguments->inspect,
+			    top->arguments->filter ? " that meets --filter" : "");
 }
 
 void top_inspect_begin(struct top *top)

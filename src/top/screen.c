@@ -87,6 +87,8 @@ static void look_at_host(struct top *top, struct screen_host *ret)
 		ret->note = "some threads omitted: thread table full";
 	if (top_targets_have_ended(top))
 		ret->problem = "has ended";
+	else if (top_is_target_hidden(top))
+		ret->problem = "is hidden from BPF programs: --engine procfs shows it";
 	if (!top->recorder)
 		return;
 	top_recorder_look(top->recorder, &status);

@@ -93,6 +93,9 @@ struct error *top_read_window(struct top *top) MUST_CHECK;
 
 /* Has all ended that was asked for by number? Numbers are not waited for to be used again. */
 bool top_targets_have_ended(const struct top *top);
+/* Is there something alive of what was asked for by number, though the engine sees no thread of all
+ * that was asked for, in neither reading of the window (target_hidden() in cli/target.h)? */
+bool top_is_target_hidden(const struct top *top);
 
 /* Facts of rows, as of the last window; of a replay none is known. */
 void top_read_facts(struct top *top, unsigned wanted, const struct row_subject *subjects,

@@ -210,29 +210,36 @@ static void describe_target(struct top *top)
 			 numbers ? " in " : "", a->target.cgroup);
 }
 
-/* An engine may have lost sight of a thread that lives. */
-static bool is_any_alive(const uint32_t *numbers, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (task_is_alive(numbers[i]))
-			return true;
-	return false;
-}
-
-bool top_targets_have_ended(const struct top *top)
+/* Are threads selected by number, and has this reading all of them that the engine sees? In another
+ * case, they may have moved to another cgroup, and back. */
+static bool has_all_targets(const struct top *top)
 {
 	const struct top_arguments *a = top->arguments;
+
+	return !top->replay && !a->target.cgroup && (a->target.pids.count || a->tids.count) &&
+	       !top->readings[top->now].cost.threads_lost && !top->window.cost.threads_torn;
+}
+
+/* An engine may have lost sight of a thread that lives. */
+bool top_targets_have_ended(const struct top *top)
+{
 	const struct state_reading *reading = &top->readings[top->now];
 
-	/* The threads may have moved to another cgroup, and back. */
-	if (top->replay || a->target.cgroup || (!a->target.pids.count && !a->tids.count) ||
-	    reading->cost.threads_lost || top->window.cost.threads_torn)
+	if (!has_all_targets(top))
 		return false;
 	for (size_t i = 0; i < reading->threads.count; i++)
 		if (!reading->threads.items[i].has_ended)
 			return false;
-	return !is_any_alive(a->target.pids.items, a->target.pids.count) &&
-	       !is_any_alive(a->tids.items, a->tids.count);
+	return !target_alive(&top->arguments->target, &top->arguments->tids);
+}
+
+/* An exec ends one record and begins the next: both readings of the window have none. */
+bool top_is_target_hidden(const struct top *top)
+{
+	if (!has_all_targets(top) || top->readings[0].threads.count ||
+	    top->readings[1].threads.count)
+		return false;
+	return target_alive(&top->arguments->target, &top->arguments->tids);
 }
 
 struct error *top_select(struct top_arguments *arguments, uint32_t number)

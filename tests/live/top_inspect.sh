@@ -114,6 +114,22 @@ signals_end_windows() {
 	says "(100|99) % waiting for lock 0x[0-9a-f]+ held by holder \($holder\), which is sleeping for a time .*"
 }
 
+# Of a process that no BPF program sees, files tell: status 0 would say that it does nothing.
+hidden_processes_are_named() {
+	local line="process 1 is alive, but this kernel shows none of its threads to BPF programs; try: ctprof top --engine procfs 1"
+
+	"$ctprof" top --batch -n 1 -i 100ms --format csv > "$scratch/threads"
+	cut -d, -f5 "$scratch/threads" | grep -qx 1 && skip "this kernel hides no process 1"
+	fails 1 "$ctprof" top --inspect 1 -i 100ms
+	equal "top --inspect" "$output" "ctprof: $line"
+	fails 1 "$ctprof" top --batch -n 1 -i 100ms -p 1
+	equal "top --batch" "$output" "ctprof: $line"
+	fails 1 "$ctprof" offcpu -p 1 -d 10s
+	equal "offcpu" "$output" "ctprof: $line"
+	"$ctprof" top --engine procfs --batch -n 1 -i 100ms --format csv -p 1 | cut -d, -f5 | grep -qx 1
+}
+
+run_case "top: processes that BPF programs do not see are named" inspect_needs_top hidden_processes_are_named
 run_case "top: a signal ends the window of an inspection" inspect_needs_top signals_end_windows
 run_case "top: the holder of a mutex is named" inspect_needs_top holder_is_named mutex '(100|99) % waiting for lock 0x[0-9a-f]+'
 run_case "top: the holder of a recursive mutex is named" inspect_needs_top holder_is_named recursive '(100|99) % waiting for lock 0x[0-9a-f]+'

@@ -116,6 +116,38 @@ TEST(processes_and_threads_must_be_there)
 	array_deinit(&tids);
 }
 
+/* A child that has ended and was not waited for is there, but not alive. */
+TEST(the_living_of_them_may_be_hidden)
+{
+	struct target target = { 0 };
+	struct thread_numbers tids = { 0 };
+	siginfo_t info;
+	char number[16], wanted[64];
+	pid_t child = fork();
+
+	if (child == 0)
+		_exit(0);
+	assert_true(child > 0);
+	assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+	assert_int_equal(target_alive(&target, &tids), 0);
+	snprintf(number, sizeof(number), "%d", (int)child);
+	expect_ok(parse_pids(number, &target));
+	expect_ok(target_check(&target, &tids));
+	assert_int_equal(target_alive(&target, &tids), 0);
+	expect_ok(target_hidden(&target, &tids));
+	snprintf(number, sizeof(number), "%d", (int)getpid());
+	expect_ok(parse_tids(number, &tids));
+	assert_int_equal(target_alive(&target, &tids), getpid());
+	target_deinit(&target);
+	target = (struct target){ 0 };
+	snprintf(wanted, sizeof(wanted), "thread %d is alive, but ", (int)getpid());
+	expect_error(target_hidden(&target, &tids), wanted);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	target_deinit(&target);
+	array_deinit(&tids);
+}
+
 UNIT_TESTS(cmocka_unit_test(numbers_of_processes), cmocka_unit_test(numbers_of_threads),
 	   cmocka_unit_test(an_option_may_be_given_again),
-	   cmocka_unit_test(processes_and_threads_must_be_there))
+	   cmocka_unit_test(processes_and_threads_must_be_there),
+	   cmocka_unit_test(the_living_of_them_may_be_hidden))
