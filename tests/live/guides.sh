@@ -55,6 +55,14 @@ the_page_shows_it() {
 		is_in' "$1" | matches "$1" "$2"
 }
 
+# Each in one or two commands, as the cases below count.
+problems_are_twelve() {
+	list_transcripts doc/guide-*.md | cut -f 2 | sort -u > "$scratch/problems"
+	between "the number of planted problems" 12 "$(wc -l < "$scratch/problems")" 100
+}
+
+run_case "guide: twelve problems at least are planted" problems_are_twelve
+
 # A row for each transcript.
 while IFS=$'\t' read -r guide service patterns commands; do
 	run_case "guide: $service: ctprof $commands" alone finds_the_cause "$service" "$patterns" "$commands"
