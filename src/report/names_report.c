@@ -246,24 +246,40 @@ struct hidden_programs {
 	ARRAY(struct hidden_program);
 };
 
+/* The program of a process, made at first; NULL without memory. */
+static struct hidden_program *program_of(struct hidden_programs *programs, struct word_map *numbers,
+					 const struct hidden_process *process)
+{
+	const struct hidden_program program = { .runtime = process->runtime,
+						.process = process->process };
+	uint32_t *number = word_map_at(numbers, (struct words){ { (uintptr_t)process->process } });
+
+	if (!number)
+		return NULL;
+	if (*number == WORD_MAP_NEW) {
+		if (!array_push(programs, program))
+			return NULL;
+		*number = (uint32_t)programs->count - 1;
+	}
+	return &programs->items[*number];
+}
+
 /* A line for each name of processes, however many there are. */
 static struct error *add_up_programs(const struct missing_names *m, struct hidden_programs *ret)
 {
-	for (size_t i = 0; i < m->processes.count; i++) {
+	struct word_map numbers = { 0 };
+	struct error *err = NULL;
+
+	for (size_t i = 0; i < m->processes.count && !err; i++) {
 		const struct hidden_process *process = &m->processes.items[i];
-		struct hidden_program *program = NULL;
+		struct hidden_program *program;
 
 		if (process->is_revealed || !process->ns)
 			continue;
-		for (size_t k = 0; k < ret->count; k++)
-			if (ret->items[k].process == process->process)
-				program = &ret->items[k];
+		program = program_of(ret, &numbers, process);
 		if (!program) {
-			if (!array_push(ret,
-					(struct hidden_program){ process->runtime, process->process,
-								 0, 0, 0, 0 }))
-				return &error_no_memory;
-			program = &ret->items[ret->count - 1];
+			err = &error_no_memory;
+			continue;
 		}
 		program->processes++;
 		sum_add(&program->ns, process->ns);
@@ -272,7 +288,8 @@ static struct error *add_up_programs(const struct missing_names *m, struct hidde
 			program->pid = process->pid;
 		}
 	}
-	return NULL;
+	word_map_deinit(&numbers);
+	return err;
 }
 
 static void print_program(FILE *out, const struct missing_names *m,
