@@ -410,9 +410,11 @@ static bool note_unseen(struct report *report)
 
 struct error *report_fill_notes(struct report *report)
 {
-	bool done = note_waits(report) && note_folded(report) && note_impossible(report) &&
-		    note_began_before(report) && note_ticks(report) && note_normalize(report);
+	bool done = note_waits(report) && note_folded(report);
 
+	report->notes_on_rows = report->notes.count;
+	done = done && note_impossible(report) && note_began_before(report) && note_ticks(report) &&
+	       note_normalize(report);
 	done = done && note_cut_short(report) && note_lost(report, "baseline", report->baseline) &&
 	       note_lost(report, report->comparing ? "candidate" : "snapshot", report->candidate);
 	if (report->comparing)

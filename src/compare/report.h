@@ -88,6 +88,7 @@ struct report {
 	} results;
 	struct overview *overview; /* what matters most (overview.h); NULL: not wanted */
 	struct lines notes;        /* what a reader must know before the numbers; a line each */
+	size_t notes_on_rows;      /* the first of them, which only say what is in a row */
 };
 
 /* The sides must outlive the report. */

@@ -252,6 +252,11 @@ static void print_head(FILE *out, const struct document *d)
 	wording_head(out, d->report);
 }
 
+static void print_notes_on_data(FILE *out, const struct document *d)
+{
+	wording_notes_on_data(out, d->report);
+}
+
 static void print_coverage(FILE *out, const struct document *d)
 {
 	wording_coverage(out, d->report);
@@ -288,9 +293,10 @@ static struct error *print_document(const struct document *d)
 
 	if (!print_lines(d, "", print_overview))
 		return &error_no_memory;
-	/* Then there is nothing more to say. */
+	/* Then there is nothing more to say, but what is missing. */
 	if (report->overview && wording_is_all_same(report))
-		err = print_unchanged(d);
+		err = print_lines(d, "", print_notes_on_data) ? print_unchanged(d)
+							      : &error_no_memory;
 	else
 		err = print_tables(d);
 	for (size_t i = 0; i < report->results.count && !err; i++)

@@ -94,6 +94,21 @@ static void print_renamed(FILE *out, const struct report *report)
 	}
 }
 
+static void print_notes(FILE *out, const struct report *report, size_t first)
+{
+	for (size_t i = first; i < report->notes.count; i++) {
+		char *note = text_visible(text_of(report->notes.items[i]));
+
+		fprintf(out, "note: %s\n", note ? note : "");
+		free(note);
+	}
+}
+
+void wording_notes_on_data(FILE *out, const struct report *report)
+{
+	print_notes(out, report, report->notes_on_rows);
+}
+
 void wording_head(FILE *out, const struct report *report)
 {
 	const struct sides *sides = report->sides;
@@ -107,12 +122,7 @@ void wording_head(FILE *out, const struct report *report)
 	if (report->comparing)
 		print_distance(out, report);
 	print_views(out, report);
-	for (size_t i = 0; i < report->notes.count; i++) {
-		char *note = text_visible(text_of(report->notes.items[i]));
-
-		fprintf(out, "note: %s\n", note ? note : "");
-		free(note);
-	}
+	print_notes(out, report, 0);
 	print_renamed(out, report);
 }
 

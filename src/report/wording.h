@@ -14,6 +14,9 @@
  * apart they are, and what must be known: a line each. */
 void wording_head(FILE *out, const struct report *report);
 
+/* Of those lines, what must be known where there are no rows: that something is missing. */
+void wording_notes_on_data(FILE *out, const struct report *report);
+
 /* A line that counts unmeasured metrics; a line for each reason where the user asked for it, or for
  * the metrics. */
 void wording_coverage(FILE *out, const struct report *report);
