@@ -194,13 +194,38 @@ static int failure_status(const struct between *between, const struct error *err
 	return STATUS_RUN_FAILED;
 }
 
-static int report(const struct diff_arguments *arguments, const struct between *between,
+static double seconds_of(const struct timeval *time)
+{
+	return (double)time->tv_sec + (double)time->tv_usec / 1e6;
+}
+
+static struct report_command command_of(const struct between *between)
+{
+	const struct rusage *usage = &between->run.usage;
+
+	return (struct report_command){
+		.name = between->command[0],
+		.seconds = between->run.seconds,
+		.cpu_s = seconds_of(&usage->ru_utime) + seconds_of(&usage->ru_stime),
+		.faults = (uint64_t)usage->ru_minflt,
+		.major_faults = (uint64_t)usage->ru_majflt,
+		.waits = (uint64_t)usage->ru_nvcsw,
+		.status = between->run.status,
+	};
+}
+
+static int report(struct diff_arguments *arguments, const struct between *between,
 		  const struct side sides[2])
 {
+	struct report_command command;
 	int status;
 
 	if (between->command && !arguments->quiet)
 		run_print(between->command[0], &between->run);
+	if (between->command) {
+		command = command_of(between);
+		arguments->display.style.command = &command;
+	}
 	status = display_print(&arguments->display, sides, 1, 2);
 	/* The conditions may concern threads that were not read. */
 	if (sides[0].snapshot->capture->cut_short || sides[1].snapshot->capture->cut_short)
@@ -217,7 +242,7 @@ static int report(const struct diff_arguments *arguments, const struct between *
 	return status == STATUS_FAILED ? STATUS_RUN_FAILED : status;
 }
 
-static int diff(const struct diff_arguments *arguments, struct between *between)
+static int diff(struct diff_arguments *arguments, struct between *between)
 {
 	struct diff_paths paths;
 	struct side sides[2] = { { 0 } };

@@ -17,6 +17,7 @@ struct overview_output {
 	FILE *out;
 	const struct report *report;
 	const struct overview *overview;
+	const struct report_style *style;
 	size_t columns;
 	size_t lines;
 };
@@ -358,6 +359,38 @@ static void put_unseen(struct overview_output *o, size_t column)
 	put_line(o, &line);
 }
 
+#define COMMAND_WORD " (the command)"
+
+static void add_command_label(struct overview_line *line, const struct report_command *command)
+{
+	line_add(line, "  ");
+	line_name(line, text_of(command->name), GROUP_COLUMNS - strlen(COMMAND_WORD));
+	line_add(line, COMMAND_WORD);
+}
+
+/* What diff was asked about goes before everything else, however little it did. */
+static void put_command(struct overview_output *o, size_t column)
+{
+	const struct report_command *command = o->style->command;
+	struct overview_line line = { .columns = o->columns };
+	char text[AMOUNT_MAX];
+
+	add_command_label(&line, command);
+	line_pad(&line, column);
+	line_add(&line, "%s of CPU", amount_time(text, command->cpu_s));
+	line_add(&line, " in %s", amount_time(text, command->seconds));
+	if (command->status)
+		line_add(&line, ", ended with %d", command->status);
+	if (command->major_faults)
+		line_add(&line, ", %s page faults from storage",
+			 amount_count(text, (double)command->major_faults));
+	line_add(&line, ", %s wait%s", amount_count(text, (double)command->waits),
+		 plural(command->waits));
+	line_add(&line, ", %s page fault%s", amount_count(text, (double)command->faults),
+		 plural(command->faults));
+	put_line(o, &line);
+}
+
 static void put_groups(struct overview_output *o)
 {
 	const struct overview *overview = o->overview;
@@ -389,6 +422,14 @@ static void put_groups(struct overview_output *o)
 		add_label(&label, &overview->groups.items[i]);
 		if (text_width(label.text) + 2 > column)
 			column = text_width(label.text) + 2;
+	}
+	if (o->style->command) {
+		struct overview_line label = { 0 };
+
+		add_command_label(&label, o->style->command);
+		if (text_width(label.text) + 2 > column)
+			column = text_width(label.text) + 2;
+		put_command(o, column);
 	}
 	if (overview_unseen_leads(overview))
 		put_unseen(o, column);
@@ -480,6 +521,7 @@ void overview_print(FILE *out, const struct report *report, const struct report_
 		.out = out,
 		.report = report,
 		.overview = report->overview,
+		.style = style,
 		.columns = columns && columns < OVERVIEW_COLUMNS ? columns : OVERVIEW_COLUMNS,
 	};
 	struct overview_line next[OVERVIEW_NEXT_MOST];

@@ -9,12 +9,22 @@
 
 #include "report/columns.h"
 
+/* A command that ran between two captures, and is in neither: it and its children, as wait4(2) has
+ * it. */
+struct report_command {
+	const char *name;
+	double seconds, cpu_s; /* how long it took; CPU time */
+	uint64_t faults, major_faults, waits;
+	int status;
+};
+
 struct report_style {
 	enum display_format format;
 	struct columns columns; /* none: those of the format */
 	size_t width;           /* of the terminal, that tables are to fit; else 0 */
 	bool wrap;              /* cells to that width, rather than shorten them */
 	bool colour;
+	const struct report_command *command; /* that ran between the captures, or NULL */
 	bool has_files; /* the names of sides are those of files that a command can be run with */
 	/* Does a process of the snapshot run here; with 0, is the snapshot of this boot? NULL: no.
 	 * A report only names commands on processes that do. */

@@ -276,6 +276,9 @@ usage_line() {
 	read -r user system < <(sed -n 's/^ctprof: bash ended with 0 after [0-9.]* s: \([0-9.]*\) s user, \([0-9.]*\) s system, at most .* resident.*, [0-9]* minor and [0-9]* major faults, [0-9]* voluntary and [0-9]* involuntary switches$/\1 \2/p' "$noise")
 	between "milliseconds of CPU" "$own" "$(awk "BEGIN { print int(($user + $system) * 1000 + 1) }")" $((own + 2000))
 	between "milliseconds of CPU by itself" 190 "$own" 10000
+	# And before all else that changed.
+	equal "what is named first" "$(grep -A 1 '^What changed most\|^No group' "$diffed" | sed -n '2s/  *[0-9].*//p')" \
+		"  bash (the command)"
 }
 
 keeps_files() {
