@@ -41,8 +41,8 @@ static void copy_safe(char *ret, size_t room, struct text text)
 
 struct task_identity {
 	char letter;
-	bool has_memory;
-	uint32_t inner; /* its number in its own PID namespace */
+	uint32_t inner;  /* its number in its own PID namespace */
+	uint32_t tracer; /* the process that traces it; 0: none */
 };
 
 /* Read the status of a thread: names, numbers, switches. False: it is gone. */
@@ -65,7 +65,9 @@ static bool read_identity(struct glance *glance, uint32_t tid, struct wait_link 
 		else if (text_equal(key, TEXT("Threads")))
 			text_u32(value, &link->threads);
 		else if (text_equal(key, TEXT("VmSize")))
-			ret->has_memory = true;
+			link->has_memory = true;
+		else if (text_equal(key, TEXT("TracerPid")))
+			text_u32(value, &ret->tracer);
 		else if (text_ends(key, TEXT("voluntary_ctxt_switches")) &&
 			 text_u64(value, &switches))
 			link->switches += switches;
@@ -75,6 +77,7 @@ static bool read_identity(struct glance *glance, uint32_t tid, struct wait_link 
 				link->is_namespaced = i > 0;
 			}
 	}
+	link->is_deep = ret->letter == 'D';
 	return link->tgid && ret->letter;
 }
 
@@ -102,8 +105,8 @@ static bool is_in_process(struct glance *glance, uint32_t tgid, uint32_t tid)
 	return glance_file(glance, "%" PRIu32 "/task/%" PRIu32 "/comm", tgid, tid).length;
 }
 
-/* The thread of a process that has this number in its own namespace. */
-static uint32_t translate(struct glance *glance, uint32_t tgid, uint32_t inner)
+/* In glance->tids. False: the process is gone. */
+static bool list_threads(struct glance *glance, uint32_t tgid)
 {
 	char path[48];
 	int failed;
@@ -112,7 +115,15 @@ static uint32_t translate(struct glance *glance, uint32_t tgid, uint32_t inner)
 	failed =
 		glance_open(glance, path, O_DIRECTORY) ? tasks_list(glance->fd, &glance->tids) : -1;
 	glance_close(glance);
-	for (size_t i = 0; !failed && i < glance->tids.count && i < TRANSLATED_MOST; i++) {
+	return !failed;
+}
+
+/* The thread of a process that has this number in its own namespace. */
+static uint32_t translate(struct glance *glance, uint32_t tgid, uint32_t inner)
+{
+	const bool is_listed = list_threads(glance, tgid);
+
+	for (size_t i = 0; is_listed && i < glance->tids.count && i < TRANSLATED_MOST; i++) {
 		struct wait_link link;
 		struct task_identity identity;
 
@@ -353,6 +364,34 @@ static uint32_t decide_call(struct glance *glance, struct wait_link *link)
 	return file_locks_holder(locks_of(glance), link->tgid);
 }
 
+/* If it is stopped, name the reason. The freezers of both versions of cgroups wait in functions of
+ * their own: __refrigerator() in kernel/freezer.c, do_freezer_trap() in kernel/signal.c. */
+static bool is_stopped(struct glance *glance, struct wait_link *link,
+		       const struct task_identity *identity)
+{
+	char name[32];
+
+	if (strcmp(link->wchan, "__refrigerator") == 0 ||
+	    strcmp(link->wchan, "do_freezer_trap") == 0) {
+		snprintf(link->object, sizeof(link->object), "the freezer of its cgroup");
+		return true;
+	}
+	if (identity->letter != 'T' && identity->letter != 't')
+		return false;
+	if (identity->letter == 'T') {
+		snprintf(link->object, sizeof(link->object), "a signal");
+		return true;
+	}
+	copy_safe(name, sizeof(name),
+		  text_trim(glance_file(glance, "%" PRIu32 "/comm", identity->tracer)));
+	if (*name)
+		snprintf(link->object, sizeof(link->object), "%s (%" PRIu32 "), which traces it",
+			 name, identity->tracer);
+	else
+		snprintf(link->object, sizeof(link->object), "the process that traces it");
+	return true;
+}
+
 /* Read a thread. *ret_next is the one that it waits for, or 0. False: it is gone. */
 static bool read_link_of(struct glance *glance, uint32_t tid, struct wait_link *link,
 			 uint32_t *ret_next)
@@ -367,17 +406,17 @@ static bool read_link_of(struct glance *glance, uint32_t tid, struct wait_link *
 		link->kind = LINK_ENDED;
 		return true;
 	}
-	if (identity.letter == 'T' || identity.letter == 't') {
-		link->kind = LINK_STOPPED;
-		return true;
-	}
 	copy_safe(link->wchan, sizeof(link->wchan), glance_file(glance, "%" PRIu32 "/wchan", tid));
 	if (strcmp(link->wchan, "0") == 0)
 		link->wchan[0] = '\0';
+	if (is_stopped(glance, link, &identity)) {
+		link->kind = LINK_STOPPED;
+		return true;
+	}
 	link->call = task_call_parse(glance_file(glance, "%" PRIu32 "/syscall", tid));
 	if (identity.letter == 'R' || link->call.kind == TASK_CALL_RUNNING)
 		link->kind = LINK_RUNS;
-	else if (!identity.has_memory || link->call.kind == TASK_CALL_OUTSIDE)
+	else if (!link->has_memory || link->call.kind == TASK_CALL_OUTSIDE)
 		link->kind = LINK_OUTSIDE;
 	else if (link->call.kind == TASK_CALL_IN)
 		*ret_next = decide_call(glance, link);
@@ -452,4 +491,25 @@ bool wait_chain_follow(struct wait_look *look, uint32_t tid, struct wait_chain *
 {
 	*ret = (struct wait_chain){ 0 };
 	return glance_run(follow, look, tid, ret);
+}
+
+static void find_threads(void *context)
+{
+	struct glance *glance = context;
+
+	guard_about(glance->tid);
+	glance->found = list_threads(glance, glance->tid) && !glance->is_late;
+}
+
+bool wait_look_threads(struct wait_look *look, uint32_t tgid, struct tids *ret)
+{
+	struct glance *glance = glance_create(look, tgid);
+
+	if (!glance || !glance_do(glance, find_threads))
+		return false;
+	array_deinit(ret);
+	*ret = glance->tids;
+	glance->tids = (struct tids){ 0 };
+	glance_destroy(glance);
+	return true;
 }

@@ -22,12 +22,13 @@
 #define TOP_WAIT_CHAIN_H
 
 #include "os/task_call.h"
+#include "os/tasks.h"
 #include "state/lock_owner.h"
 
 enum wait_link_kind {
 	LINK_UNKNOWN,   /* its system call may not be read */
 	LINK_RUNS,      /* or waits for a CPU */
-	LINK_STOPPED,   /* by a signal or a debugger */
+	LINK_STOPPED,   /* by `object` */
 	LINK_ENDED,     /* and was not waited for */
 	LINK_CALL,      /* it waits in its system call, at `object` where that is not empty */
 	LINK_OUTSIDE,   /* it waits, but in no system call */
@@ -51,6 +52,8 @@ struct wait_link {
 	uint32_t descriptor;          /* under which it has that open */
 	uint64_t peer;                /* of a Unix socket, once it was looked up: the other's */
 	char name[64];                /* all texts are safe to print */
+	bool is_deep;                 /* in a sleep that signals do not end */
+	bool has_memory;              /* of a program: it is no thread of the kernel */
 	bool is_namespaced;           /* its process numbers threads by another PID namespace */
 	char wchan[64];               /* the kernel's function that it waits in; "": not told */
 	char object[WAIT_OBJECT_MAX]; /* what it waits at: a path, "socket ...", "pipe ..." */
@@ -89,6 +92,10 @@ struct wait_look {
 };
 
 void wait_look_deinit(struct wait_look *look);
+
+/* The threads that a process has now, ascending, in `ret`, which the caller frees. False: it is
+ * gone, or as below. */
+bool wait_look_threads(struct wait_look *look, uint32_t tgid, struct tids *ret);
 
 /* False, with `ret` undefined: the thread is gone, the kernel does not answer, the time is over, or
  * there is no memory. */

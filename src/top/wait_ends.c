@@ -211,12 +211,52 @@ static void search_peer(struct glance *glance, struct wait_link *link, uint64_t 
 	append_found(link, &search, word);
 }
 
+/* Does a socket that listens take connections to this address? */
+static bool is_listener_of(const struct socket_line *line, const struct socket_address *address)
+{
+	static const unsigned char zeros[16];
+
+	return line->state == SOCKET_LISTENS && line->local.port == address->port &&
+	       (socket_addresses_equal(&line->local, address) ||
+		memcmp(line->local.bytes, zeros, line->local.length) == 0);
+}
+
+/* The socket that listens at an address; with the inode 0 if there is none. */
+static struct socket_line find_listener(struct glance *glance, uint32_t tid,
+					const struct socket_address *address)
+{
+	static const char *const tables[] = { "tcp", "tcp6" };
+	struct socket_line line;
+
+	for (size_t i = 0; i < array_length(tables); i++) {
+		struct text rest = glance_file(glance, "%" PRIu32 "/net/%s", tid, tables[i]);
+
+		while (socket_table_next(&rest, &line))
+			if (is_listener_of(&line, address))
+				return line;
+	}
+	return (struct socket_line){ 0 };
+}
+
+/* No process has accepted it yet. */
+static void name_listener(struct glance *glance, struct wait_link *link,
+			  const struct socket_line *line)
+{
+	const struct socket_line listener = find_listener(glance, link->tid, &line->peer);
+	const size_t before = strlen(link->object);
+
+	search_peer(glance, link, listener.inode, " of ");
+	if (strlen(link->object) > before)
+		append(link, ", which has %" PRIu64 " connections to accept", listener.bytes_in);
+}
+
 /* A connection, and the process at its other end where that is on this host. */
 static bool name_internet_socket(struct glance *glance, struct wait_link *link)
 {
 	static const char *const tables[] = { "tcp", "tcp6", "udp", "udp6" };
 	char address[SOCKET_ADDRESS_MAX];
 	struct socket_line line, other;
+	bool found = false;
 
 	for (size_t i = 0; i < array_length(tables); i++) {
 		if (!find_socket(glance, link->tid, tables[i], link->inode, NULL, &line))
@@ -228,13 +268,20 @@ static bool name_internet_socket(struct glance *glance, struct wait_link *link)
 			return true;
 		}
 		socket_address_print(line.peer.port ? &line.peer : &line.local, address);
-		snprintf(link->object, sizeof(link->object), "a socket %s %s",
-			 line.peer.port ? "to" : "at", address);
+		snprintf(link->object, sizeof(link->object), "a %s %s",
+			 !line.peer.port                                       ? "socket at"
+			 : find_listener(glance, link->tid, &line.local).inode ? "connection from"
+									       : "socket to",
+			 address);
 		for (size_t k = 0; k < array_length(tables) && line.peer.port; k++)
 			if (find_socket(glance, link->tid, tables[k], 0, &line, &other)) {
-				search_peer(glance, link, other.inode, " of ");
+				found = true;
 				break;
 			}
+		if (found && other.inode)
+			search_peer(glance, link, other.inode, " of ");
+		else if (line.peer.port)
+			name_listener(glance, link, &line);
 		append_queues(link, line.bytes_out, line.bytes_in);
 		return true;
 	}
