@@ -7,11 +7,18 @@
 #include "base/clock.h"
 #include "base/file.h"
 
-/* The time for all that is read of a row, once a window. */
-#define LOOK_NS (NS_PER_S / 2)
+/* The time for all that is read of a row, once a window, for each of two states. */
+#define LOOK_NS (NS_PER_S / 4)
 
-/* Threads of a group that are looked at: those with most of the leading state. */
+/* Threads of a group that are looked at: those with most of the state. */
 #define MEMBERS_MOST 32
+
+/* What was seen of a row in one state. */
+struct seen_wait {
+	bool is_there;
+	struct wait_chain chain;
+	uint32_t alike; /* glances, or threads of a group, that showed the same */
+};
 
 /* --- glances that agree --- */
 
@@ -62,8 +69,8 @@ static bool is_over(const struct wait_look *look)
 
 /* --- one thread --- */
 
-/* Glances at one thread, until so many show it in the state that leads; the first ones are enough
- * if they agree in all: what the holder of a lock does may change by the microsecond. */
+/* Glances at a row, until so many show it in the state that is to be explained; the first ones are
+ * enough if they agree in all: what the holder of a lock does may change by the microsecond. */
 #define GLANCES_MOST 24
 #define SEEN_MOST    8
 #define SEEN_ENOUGH  3
@@ -71,34 +78,42 @@ static bool is_over(const struct wait_look *look)
 
 #define WHOLE_CHAIN  (WAIT_CHAIN_MOST + 1)
 
-static bool look_at_thread(struct wait_look *look, uint32_t tid, enum state lead,
-			   struct wait_chain *ret)
+static void wait_for_next_glance(void)
 {
 	const struct timespec gap = { .tv_nsec = GLANCE_GAP };
+
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &gap, NULL);
+}
+
+static struct error *look_at_thread(struct wait_look *look, uint32_t tid, enum state state,
+				    struct seen_wait *ret)
+{
 	struct wait_chain *chains = calloc(SEEN_MOST, sizeof(*chains));
-	uint32_t alike = 0;
 	size_t seen = 0;
 
-	for (int i = 0; chains && i < GLANCES_MOST && seen < SEEN_MOST && !is_over(look); i++) {
+	if (!chains)
+		return &error_no_memory;
+	for (int i = 0; i < GLANCES_MOST && seen < SEEN_MOST && !is_over(look); i++) {
 		/* A kernel that did not answer in time may do so now. */
 		seen += wait_chain_follow(look, tid, &chains[seen]) &&
-			wait_sentence_fits(lead, &chains[seen]);
-		commonest(chains, seen, WHOLE_CHAIN, &alike);
-		if (seen == SEEN_ENOUGH && alike == seen)
+			wait_sentence_fits(state, &chains[seen]);
+		commonest(chains, seen, WHOLE_CHAIN, &ret->alike);
+		if (seen == SEEN_ENOUGH && ret->alike == seen)
 			break;
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &gap, NULL);
+		wait_for_next_glance();
 	}
 	if (seen)
-		*ret = chains[commonest(chains, seen, WHOLE_CHAIN, &alike)];
+		ret->chain = chains[commonest(chains, seen, WHOLE_CHAIN, &ret->alike)];
+	ret->is_there = seen;
 	free(chains);
-	return seen;
+	return NULL;
 }
 
 /* --- a group --- */
 
 struct member {
 	uint32_t tid;
-	uint64_t ns; /* in the leading state */
+	uint64_t ns; /* in the state */
 };
 
 static int by_time(const void *a, const void *b)
@@ -108,27 +123,74 @@ static int by_time(const void *a, const void *b)
 	return left->ns < right->ns ? 1 : left->ns > right->ns ? -1 : 0;
 }
 
-static struct error *look_at_members(struct wait_look *look, const struct state_line *lines,
-				     size_t count, struct wait_answer *ret)
+/* Look at each once. */
+static void look_at_each(struct wait_look *look, const struct member *members, size_t count,
+			 enum state state, struct wait_chain *chains, struct seen_wait *ret)
 {
-	struct member *members = calloc(count + 1, sizeof(*members));
+	size_t seen = 0;
+
+	for (size_t i = 0; i < count && i < MEMBERS_MOST && !is_over(look); i++)
+		seen += wait_chain_follow(look, members[i].tid, &chains[seen]) &&
+			wait_sentence_fits(state, &chains[seen]);
+	ret->is_there = seen;
+	if (seen)
+		ret->chain = chains[commonest(chains, seen, 1, &ret->alike)];
+}
+
+/* The threads that were in the state, those with most of it first. */
+static size_t list_members(const struct state_line *lines, size_t count, enum state state,
+			   struct member *ret)
+{
+	size_t known = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const uint64_t ns = state_times_of(&lines[i].times, state);
+
+		if (ns && !lines[i].thread->has_ended)
+			ret[known++] = (struct member){ lines[i].thread->tid, ns };
+	}
+	qsort(ret, known, sizeof(*ret), by_time);
+	return known;
+}
+
+/* The youngest threads of a process now: those of the window may all have ended. */
+static size_t list_youngest(struct wait_look *look, const struct state_line *lines, size_t count,
+			    struct member ret[MEMBERS_MOST])
+{
+	const uint32_t tgid = lines[0].thread->tgid;
+	struct tids tids = { 0 };
+	size_t known = 0;
+
+	for (size_t i = 1; i < count; i++)
+		if (lines[i].thread->tgid != tgid)
+			return 0;
+	if (wait_look_threads(look, tgid, &tids))
+		while (known < MEMBERS_MOST && known < tids.count) {
+			ret[known] = (struct member){ tids.items[tids.count - 1 - known], 0 };
+			known++;
+		}
+	array_deinit(&tids);
+	return known;
+}
+
+/* A thread is rarely in a state that is a small part of its time: look several times. */
+static struct error *look_at_members(struct wait_look *look, const struct state_line *lines,
+				     size_t count, enum state state, struct seen_wait *ret)
+{
+	struct member *members = calloc(count + MEMBERS_MOST, sizeof(*members));
 	struct wait_chain *chains = calloc(MEMBERS_MOST, sizeof(*chains));
-	size_t known = 0, seen = 0;
+	size_t known;
 
 	if (members && chains) {
-		for (size_t i = 0; i < count; i++) {
-			const uint64_t ns = state_times_of(&lines[i].times, ret->lead);
-
-			if (ns && !lines[i].thread->has_ended)
-				members[known++] = (struct member){ lines[i].thread->tid, ns };
-		}
-		qsort(members, known, sizeof(*members), by_time);
-		for (size_t i = 0; i < known && i < MEMBERS_MOST && !is_over(look); i++)
-			seen += wait_chain_follow(look, members[i].tid, &chains[seen]) &&
-				wait_sentence_fits(ret->lead, &chains[seen]);
-		if (seen) {
-			ret->chain = chains[commonest(chains, seen, 1, &ret->alike)];
-			ret->has_chain = true;
+		known = list_members(lines, count, state, members);
+		for (int i = 0; i < GLANCES_MOST && !ret->is_there && !is_over(look); i++) {
+			if (i)
+				wait_for_next_glance();
+			look_at_each(look, members, known, state, chains, ret);
+			if (i % 2 == 0 && !ret->is_there)
+				known = list_youngest(look, lines, count, members);
+			else if (!ret->is_there)
+				known = list_members(lines, count, state, members);
 		}
 	}
 	free(members);
@@ -138,46 +200,62 @@ static struct error *look_at_members(struct wait_look *look, const struct state_
 
 /* --- both --- */
 
+/* What the row waits for while it is in this state. */
+static struct error *look_at_row(const struct wait_host *host, const struct state_line *line,
+				 const struct state_line *members, size_t count, enum state state,
+				 struct seen_wait *ret)
+{
+	struct wait_look look = { .host = host, .until_ns = clock_ns(CLOCK_MONOTONIC) + LOOK_NS };
+	struct error *err = NULL;
+
+	if (host && state < STATE_COUNT && count > 1)
+		err = look_at_members(&look, members, count, state, ret);
+	else if (host && state < STATE_COUNT && !(line->thread && line->thread->has_ended))
+		err = look_at_thread(&look, line->thread->tid, state, ret);
+	if (!err && ret->is_there)
+		wait_chain_name_ends(&look, &ret->chain);
+	wait_look_deinit(&look);
+	return err;
+}
+
 struct error *wait_answer_find(const struct wait_host *host, const struct state_line *line,
 			       const struct state_line *members, size_t count, unsigned measured,
 			       const char *remark, struct wait_answer *ret)
 {
-	const bool has_ended = line->thread && line->thread->has_ended;
-	struct wait_look look = { .host = host, .until_ns = clock_ns(CLOCK_MONOTONIC) + LOOK_NS };
-	struct wait_sentence sentence;
-	struct error *err = NULL;
+	struct seen_wait *seen = calloc(2, sizeof(*seen)), *second = seen + 1;
+	struct wait_sentence sentence = {
+		.line = line,
+		.measured = measured,
+		.lead = wait_sentence_lead(line, measured),
+		.threads = count > 1 ? (uint32_t)count : 0,
+		.has_ended = line->thread && line->thread->has_ended && count <= 1,
+		.remark = remark,
+	};
+	struct error *err;
 	size_t length;
 	FILE *out;
 
-	ret->lead = wait_sentence_lead(line, measured);
-	ret->sentence = NULL;
-	ret->has_chain = false;
-	ret->threads = count > 1 ? (uint32_t)count : 0;
-	ret->alike = 0;
-	if (host && ret->lead < STATE_COUNT && count > 1)
-		err = look_at_members(&look, members, count, ret);
-	else if (host && ret->lead < STATE_COUNT && !has_ended)
-		ret->has_chain = look_at_thread(&look, line->thread->tid, ret->lead, &ret->chain);
-	if (!err && ret->has_chain)
-		wait_chain_name_ends(&look, &ret->chain);
-	wait_look_deinit(&look);
-	if (err)
-		return err;
-	sentence = (struct wait_sentence){
-		.line = line,
-		.measured = measured,
-		.lead = ret->lead,
-		.chain = ret->has_chain ? &ret->chain : NULL,
-		.threads = ret->threads,
-		.alike = ret->alike,
-		.has_ended = has_ended && !ret->threads,
-		.remark = remark,
-	};
-	out = open_memstream(&ret->sentence, &length);
-	if (!out)
+	*ret = (struct wait_answer){ .lead = sentence.lead, .threads = sentence.threads };
+	if (!seen)
 		return &error_no_memory;
-	wait_sentence_print(out, &sentence);
-	return file_close_memory(out, &ret->sentence) ? NULL : &error_no_memory;
+	sentence.second = wait_sentence_second(line, measured, sentence.lead);
+	err = look_at_row(host, line, members, count, sentence.lead, seen);
+	if (!err)
+		err = look_at_row(host, line, members, count, sentence.second, second);
+	if (!err) {
+		ret->has_chain = seen->is_there;
+		ret->chain = seen->chain;
+		ret->alike = sentence.alike = seen->alike;
+		sentence.chain = seen->is_there ? &ret->chain : NULL;
+		sentence.second_chain = second->is_there ? &second->chain : NULL;
+		sentence.second_alike = second->alike;
+		out = open_memstream(&ret->sentence, &length);
+		if (out)
+			wait_sentence_print(out, &sentence);
+		err = out && file_close_memory(out, &ret->sentence) ? NULL : &error_no_memory;
+	}
+	free(seen);
+	return err;
 }
 
 void wait_answer_deinit(struct wait_answer *answer)

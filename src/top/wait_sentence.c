@@ -9,62 +9,153 @@
 /* Below this, a state is not worth a word. */
 #define SHARE_LEAST 0.05
 
+/* Below this, time on a CPU and waits for one do not explain a row that sleeps otherwise. */
+#define SHARE_CPU_LEAST 0.2
+
 /* --- which state --- */
 
-/* What a state asks for an explanation: neither waits for work nor sleeps for a time do. */
-static double weight(const struct state_line *line, enum state state)
+/* States that a sentence explains: the main ones, of sleep its parts, for a socket and a disk have
+ * different reasons. */
+static bool is_subject(enum state state)
 {
-	const double share = state_line_share(line, state);
+	return state_rows[state].main == state || state_rows[state].main == STATE_SLEEP;
+}
 
-	if (state == STATE_SLEEP)
-		return share - state_line_share(line, STATE_SLEEP_TIMER);
-	return state == STATE_IDLE ? 0 : share;
+/* Of STATE_SLEEP the time that is in no part. */
+static double subject_share(const struct state_line *line, enum state state)
+{
+	double share = state_line_share(line, state);
+
+	for (enum state part = STATE_SLEEP + 1; state == STATE_SLEEP && part < STATE_COUNT; part++)
+		if (state_rows[part].main == STATE_SLEEP)
+			share -= state_line_share(line, part);
+	return share;
+}
+
+static bool is_subject_measured(unsigned measured, enum state state)
+{
+	return state_is_measured(measured, state) ||
+	       (state_rows[state].main == state && state_is_measured_in_part(measured, state));
+}
+
+/* Waits for work and sleeps for a time ask for no explanation. */
+static bool asks(enum state state)
+{
+	return state != STATE_IDLE && state != STATE_SLEEP_TIMER;
+}
+
+static bool is_wait(enum state state)
+{
+	return state != STATE_EXEC && state != STATE_RUNNABLE && state != STATE_STOPPED;
+}
+
+static double least_share(enum state state)
+{
+	return state == STATE_EXEC || state == STATE_RUNNABLE ? SHARE_CPU_LEAST : SHARE_LEAST;
 }
 
 /* Of shares that are about the same the later one leads: a lock rather than a sleep. */
 #define SHARE_SAME 0.005
 
-enum state wait_sentence_lead(const struct state_line *line, unsigned measured)
+/* The largest but `other`, of those that ask for an explanation and are long enough for one, or of
+ * all. */
+static enum state largest(const struct state_line *line, unsigned measured, bool is_any,
+			  enum state other)
 {
-	enum state lead = STATE_COUNT;
+	enum state found = STATE_COUNT;
 	double most = 0;
-	const double idle = state_line_share(line, STATE_IDLE),
-		     timer = state_line_share(line, STATE_SLEEP_TIMER);
 
-	for (size_t i = 0; i < STATE_MAIN_COUNT; i++) {
-		const enum state state = state_mains[i];
-		const double share = weight(line, state);
+	for (enum state state = 0; state < STATE_COUNT; state++) {
+		const double share = subject_share(line, state);
 
-		if (share <= 0 || share + SHARE_SAME < most ||
-		    !state_is_measured_in_part(measured, state))
+		if (state == other || !is_subject(state) || share <= 0 ||
+		    share + SHARE_SAME < most || !is_subject_measured(measured, state) ||
+		    (!is_any && (!asks(state) || share < least_share(state))))
 			continue;
 		most = share;
-		lead = state;
+		found = state;
 	}
-	if (most >= SHARE_LEAST || (idle <= most && timer <= most))
-		return lead;
-	return idle >= timer ? STATE_IDLE : STATE_SLEEP;
+	return found;
+}
+
+enum state wait_sentence_lead(const struct state_line *line, unsigned measured)
+{
+	const enum state lead = largest(line, measured, false, STATE_COUNT);
+
+	return lead < STATE_COUNT ? lead : largest(line, measured, true, STATE_COUNT);
+}
+
+enum state wait_sentence_second(const struct state_line *line, unsigned measured, enum state lead)
+{
+	const enum state second = largest(line, measured, false, lead);
+
+	return second < STATE_COUNT && is_wait(second) ? second : STATE_COUNT;
+}
+
+/* --- is a thread that was seen in that state? --- */
+
+/* The state of a thread in such a call. STATE_COUNT: it may be in any that waits. */
+static enum state state_of_call(const struct wait_link *link)
+{
+	const int number = link->call.number;
+	const uint64_t *arguments = link->call.arguments;
+	enum state state;
+
+	if (number < 0 || number >= WAIT_SYSCALLS)
+		return STATE_COUNT;
+	state = wait_state_of_call(wait_kinds[number], arguments[0], arguments[1], arguments[2],
+				   true);
+	if (state < STATE_COUNT || !link->inode)
+		return state;
+	return text_starts(text_of(link->object), TEXT("a pipe")) ? STATE_SLEEP_PIPE
+								  : STATE_SLEEP_NETWORK;
+}
+
+static enum state state_of_link(const struct wait_link *link)
+{
+	switch (link->kind) {
+	case LINK_RUNS:
+		return STATE_EXEC;
+	case LINK_STOPPED:
+		return STATE_STOPPED;
+	case LINK_LOCK:
+		return STATE_LOCK_FUTEX;
+	case LINK_FILE_LOCK:
+		return STATE_LOCK_KERNEL;
+	case LINK_JOIN:
+		return STATE_IDLE_COND;
+	case LINK_CHILD:
+		return STATE_SLEEP_CHILD;
+	case LINK_CALL:
+		return state_of_call(link);
+	case LINK_UNKNOWN:
+	case LINK_OUTSIDE:
+	case LINK_ENDED:
+		break;
+	}
+	return STATE_COUNT;
 }
 
 bool wait_sentence_fits(enum state lead, const struct wait_chain *chain)
 {
-	/* By enum wait_link_kind: the main states, a bit each. */
-	static const unsigned states[] = {
-		[LINK_UNKNOWN] = 1u << STATE_SLEEP | 1u << STATE_IDLE | 1u << STATE_LOCK,
-		[LINK_RUNS] = 1u << STATE_EXEC | 1u << STATE_RUNNABLE,
-		[LINK_STOPPED] = 1u << STATE_STOPPED,
-		[LINK_CALL] = 1u << STATE_SLEEP | 1u << STATE_IDLE | 1u << STATE_LOCK,
-		[LINK_OUTSIDE] = 1u << STATE_SLEEP | 1u << STATE_IDLE | 1u << STATE_LOCK |
-				 1u << STATE_PAGING,
-		[LINK_LOCK] = 1u << STATE_LOCK | 1u << STATE_SLEEP,
-		[LINK_JOIN] = 1u << STATE_IDLE | 1u << STATE_SLEEP,
-		[LINK_CHILD] = 1u << STATE_SLEEP | 1u << STATE_IDLE,
-		[LINK_FILE_LOCK] = 1u << STATE_LOCK | 1u << STATE_SLEEP,
-	};
-	const enum wait_link_kind kind = chain->links[0].kind;
+	const struct wait_link *link = &chain->links[0];
+	enum state state;
 
-	return lead < STATE_COUNT && chain->count && kind < array_length(states) &&
-	       states[kind] >> lead & 1;
+	if (lead >= STATE_COUNT || !chain->count || link->kind == LINK_ENDED)
+		return false;
+	state = state_of_link(link);
+	if (state == STATE_EXEC)
+		return lead == STATE_EXEC || lead == STATE_RUNNABLE;
+	if (!is_wait(lead) || state == STATE_STOPPED)
+		return state == lead;
+	/* Where sleep is not divided, it has all waits in it. */
+	if (state == STATE_COUNT || lead == STATE_SLEEP)
+		return true;
+	/* Any call may come to a lock of the kernel, to storage, or to a page that is not there. */
+	if (link->is_deep &&
+	    (lead == STATE_LOCK || lead == STATE_SLEEP_DISK || lead == STATE_PAGING))
+		return true;
+	return state == lead || state_rows[state].main == lead;
 }
 
 /* --- states in words --- */
@@ -85,10 +176,10 @@ static const char *const phrases[STATE_COUNT] = {
 	[STATE_LOCK] = "waiting for a lock",
 	[STATE_LOCK_FUTEX] = "waiting for a lock of its program",
 	[STATE_LOCK_KERNEL] = "waiting for a lock of the kernel",
-	[STATE_IDLE] = "idle",
-	[STATE_IDLE_POLL] = "idle, waiting for any of its files",
-	[STATE_IDLE_COND] = "idle at a condition variable, semaphore or join",
-	[STATE_IDLE_ACCEPT] = "idle, waiting for a connection",
+	[STATE_IDLE] = "waiting for work or for another thread",
+	[STATE_IDLE_POLL] = "waiting for any of its files",
+	[STATE_IDLE_COND] = "waiting at a condition variable, semaphore or join",
+	[STATE_IDLE_ACCEPT] = "waiting for a connection",
 	[STATE_IDLE_WORKER] = "idle",
 	[STATE_STOPPED] = "stopped",
 };
@@ -99,12 +190,12 @@ static const char *phrase_of(enum state state)
 	return phrases[state] ? phrases[state] : state_rows[state].name;
 }
 
-/* The part that is at least nine tenths of a state; or the state. */
+/* The part that is at least nine tenths of a state; or the state. Sleep is explained by parts. */
 static enum state main_part(const struct state_line *line, enum state state)
 {
 	const double whole = state_line_share(line, state);
 
-	for (enum state part = 0; part < STATE_COUNT; part++)
+	for (enum state part = 0; part < STATE_COUNT && state != STATE_SLEEP; part++)
 		if (state_rows[part].main == state && part != state &&
 		    state_line_share(line, part) >= whole * 0.9)
 			return part;
@@ -186,7 +277,7 @@ void wait_link_print(FILE *out, const struct wait_link *link, const struct wait_
 		fputs("running or waiting for a CPU", out);
 		return;
 	case LINK_STOPPED:
-		fputs("stopped by a signal or a debugger", out);
+		fprintf(out, "stopped by %s", link->object);
 		return;
 	case LINK_ENDED:
 		fputs("dead, and not reaped by its parent", out);
@@ -195,8 +286,13 @@ void wait_link_print(FILE *out, const struct wait_link *link, const struct wait_
 		print_call(out, link);
 		return;
 	case LINK_OUTSIDE:
-		fprintf(out, *link->wchan ? "waiting in the kernel (%s)" : "waiting in the kernel",
-			link->wchan);
+		fputs(link->has_memory
+			      ? "waiting in the kernel, at a page that is not in memory or "
+				"outside of system calls"
+			      : "waiting in the kernel",
+		      out);
+		if (*link->wchan)
+			fprintf(out, " (%s)", link->wchan);
 		return;
 	case LINK_LOCK:
 		print_lock(out, link, next);
@@ -253,12 +349,12 @@ static enum state next_of_rest(const struct wait_sentence *sentence, unsigned to
 	enum state found = STATE_COUNT;
 	double most = SHARE_LEAST;
 
-	for (size_t i = 0; i < STATE_MAIN_COUNT; i++) {
-		const enum state state = state_mains[i];
-		const double share = state_line_share(sentence->line, state);
+	for (enum state state = 0; state < STATE_COUNT; state++) {
+		const double share = subject_share(sentence->line, state);
 
-		if (told >> state & 1 || share < most || (found < STATE_COUNT && share == most) ||
-		    !state_is_measured_in_part(sentence->measured, state))
+		if (!is_subject(state) || told >> state & 1 || share < most ||
+		    (found < STATE_COUNT && share == most) ||
+		    !is_subject_measured(sentence->measured, state))
 			continue;
 		most = share;
 		found = state;
@@ -268,42 +364,54 @@ static enum state next_of_rest(const struct wait_sentence *sentence, unsigned to
 
 static void print_rest(FILE *out, const struct wait_sentence *sentence)
 {
+	const bool has_second = sentence->second_chain && !sentence->has_ended;
 	unsigned told = 1u << sentence->lead;
 	const char *before = "; also ";
 	enum state state;
 
 	while ((state = next_of_rest(sentence, told)) < STATE_COUNT) {
 		told |= 1u << state;
-		fprintf(out, "%s%.0f %% %s", before, 100 * state_line_share(sentence->line, state),
+		fprintf(out, "%s%.0f %% %s", before, 100 * subject_share(sentence->line, state),
 			phrase_of(main_part(sentence->line, state)));
 		before = ", ";
+		if (state != sentence->second || !has_second)
+			continue;
+		fputs(" (", out);
+		if (sentence->threads)
+			fprintf(out, "%" PRIu32 " now ", sentence->second_alike);
+		print_chain(out, sentence->second_chain);
+		fputc(')', out);
 	}
+}
+
+/* Does the chain say what the phrase of the state would? */
+static bool says_state(const struct wait_sentence *sentence)
+{
+	const enum wait_link_kind kind = sentence->chain->links[0].kind;
+
+	return !sentence->threads && kind != LINK_RUNS && kind != LINK_OUTSIDE;
 }
 
 void wait_sentence_print(FILE *out, const struct wait_sentence *sentence)
 {
 	const struct state_line *line = sentence->line;
+	const enum state lead = sentence->lead;
 	const bool is_told = sentence->chain && !sentence->has_ended;
 
-	if (sentence->lead >= STATE_COUNT) {
+	if (lead >= STATE_COUNT) {
 		fputs(sentence->has_ended ? "ended" : "nothing measured in this window", out);
 		return;
 	}
-	fprintf(out, "%.0f %%", 100 * state_line_share(line, sentence->lead));
+	fprintf(out, "%.0f %%", 100 * subject_share(line, lead));
 	if (sentence->threads)
 		fprintf(out, " of the time of %" PRIu32 " threads", sentence->threads);
-	if (!is_told || sentence->threads || sentence->lead == STATE_IDLE ||
-	    sentence->lead == STATE_EXEC || sentence->lead == STATE_RUNNABLE)
-		fprintf(out, " %s",
-			phrase_of(is_told && sentence->lead == STATE_IDLE
-					  ? STATE_IDLE
-					  : main_part(line, sentence->lead)));
-	if (is_told && sentence->chain->links[0].kind != LINK_RUNS &&
-	    sentence->chain->links[0].kind != LINK_STOPPED) {
+	if (!is_told || !says_state(sentence))
+		fprintf(out, " %s", phrase_of(main_part(line, lead)));
+	if (is_told && sentence->chain->links[0].kind != LINK_RUNS) {
 		if (sentence->threads)
 			fprintf(out, ": %" PRIu32 " now ", sentence->alike);
 		else
-			fputs(sentence->lead == STATE_IDLE ? ", " : " ", out);
+			fputs(says_state(sentence) ? " " : ": ", out);
 		print_chain(out, sentence->chain);
 	}
 	print_rest(out, sentence);

@@ -16,12 +16,15 @@
 #include "state/view.h"
 #include "top/wait_chain.h"
 
-/* The main state to explain: the largest, without time that is idle by choice (waits for work, and
- * sleeps for a time), unless there is nothing else worth a word; STATE_COUNT if nothing is
- * measured. */
+/* The state to explain, a main state or a part of STATE_SLEEP: the largest, without time that is
+ * idle by choice (waits for work, and sleeps for a time) and short times on a CPU or waiting for
+ * one, unless there is nothing else worth a word; STATE_COUNT if nothing is measured. */
 enum state wait_sentence_lead(const struct state_line *line, unsigned measured);
 
-/* Is the first link of the chain in this main state? */
+/* The largest other wait that asks for an explanation; STATE_COUNT: there is none. */
+enum state wait_sentence_second(const struct state_line *line, unsigned measured, enum state lead);
+
+/* May the first link of the chain be in this state? */
 bool wait_sentence_fits(enum state lead, const struct wait_chain *chain);
 
 struct wait_sentence {
@@ -31,6 +34,10 @@ struct wait_sentence {
 	const struct wait_chain *chain; /* NULL: none is told */
 	/* Of a group: its threads, and how many wait as the chain says; 0 for a thread. */
 	uint32_t threads, alike;
+	/* The same of a further state, which may be STATE_COUNT. */
+	enum state second;
+	const struct wait_chain *second_chain;
+	uint32_t second_alike;
 	bool has_ended;
 	const char *remark; /* further text for the end, or NULL */
 };

@@ -44,7 +44,7 @@ what_the_holder_does_is_named() {
 joins_are_named() {
 	plant join
 	answer
-	says "(100|99) % idle, waiting for the end of thread holder \($holder\), which is sleeping for a time .*"
+	says "(100|99) % waiting for the end of thread holder \($holder\), which is sleeping for a time .*"
 }
 
 circles_are_deadlocks() {

@@ -150,7 +150,7 @@ TEST(holders_that_run_stop_and_end)
 	put_thread(102, "h", 'T', "");
 	expect_sentence(101, STATE_LOCK_FUTEX,
 			"100 % waiting for lock 0x100 held by h (102), which is stopped by a "
-			"signal or a debugger");
+			"signal");
 	put_thread(102, "h", 'Z', "");
 	expect_sentence(101, STATE_LOCK_FUTEX,
 			"100 % waiting for lock 0x100 held by h (102), which is dead, and not "
@@ -412,8 +412,107 @@ TEST(anything)
 	}
 }
 
+/* May a thread in this call, with a letter of its state, be what explains a state? */
+static bool fits(enum state state, char letter, long number, const char *arguments)
+{
+	struct wait_chain chain;
+	char call[128];
+
+	snprintf(call, sizeof(call), "%ld %s 0x0 0x0 0x0 0x7ff0 0x55\n", number, arguments);
+	put_thread(101, "x", letter, call);
+	assert_true(wait_chain_follow(&look, 101, &chain));
+	return wait_sentence_fits(state, &chain);
+}
+
+/* What is seen is told only of the state that it is: a wait for work explains no other wait. */
+TEST(what_is_seen_fits_the_state)
+{
+	put_thread(101, "x", 'S', "");
+	assert_int_equal(mkdirat(proc.dir, "101/fd", 0755), 0);
+	assert_int_equal(symlinkat("socket:[5]", proc.dir, "101/fd/3"), 0);
+	assert_int_equal(symlinkat("pipe:[6]", proc.dir, "101/fd/4"), 0);
+	assert_true(fits(STATE_SLEEP_NETWORK, 'S', SYS_recvfrom, "0x3 0x0 0x0"));
+	assert_true(fits(STATE_SLEEP_NETWORK, 'S', SYS_read, "0x3 0x0 0x0"));
+	assert_false(fits(STATE_SLEEP_NETWORK, 'S', SYS_read, "0x4 0x0 0x0"));
+	assert_true(fits(STATE_SLEEP_PIPE, 'S', SYS_read, "0x4 0x0 0x0"));
+	assert_false(fits(STATE_SLEEP_NETWORK, 'S', SYS_futex, "0x100 0x80 0xffffffff"));
+	assert_true(fits(STATE_IDLE, 'S', SYS_futex, "0x100 0x80 0xffffffff"));
+	assert_false(fits(STATE_LOCK, 'S', SYS_ppoll, "0x100 0x1 0x0"));
+	assert_false(fits(STATE_LOCK, 'S', SYS_recvfrom, "0x3 0x0 0x0"));
+	/* In the kernel, any call may wait for a lock. */
+	assert_true(fits(STATE_LOCK, 'D', SYS_recvfrom, "0x3 0x0 0x0"));
+	assert_true(fits(STATE_LOCK, 'S', SYS_flock, "0x3 0x2 0x0"));
+	/* Where sleep is not divided. */
+	assert_true(fits(STATE_SLEEP, 'S', SYS_ppoll, "0x100 0x1 0x0"));
+	assert_false(fits(STATE_RUNNABLE, 'S', SYS_ppoll, "0x100 0x1 0x0"));
+}
+
+/* The state that leads, of so many percent each. */
+static enum state lead_of(enum state a, unsigned percent_a, enum state b, unsigned percent_b,
+			  enum state *ret_second)
+{
+	struct state_thread thread = { .tid = 101 };
+	struct state_line line = { .thread = &thread, .window_ns = 100, .whole_ns = 100 };
+	enum state lead;
+
+	line.times.ns[a] = percent_a;
+	line.times.ns[b] = percent_b;
+	lead = wait_sentence_lead(&line, UINT32_MAX);
+	*ret_second = wait_sentence_second(&line, UINT32_MAX, lead);
+	return lead;
+}
+
+/* A busy host takes some time of every thread, which explains little. */
+TEST(which_state_leads)
+{
+	enum state second;
+
+	assert_int_equal(lead_of(STATE_RUNNABLE, 6, STATE_SLEEP_TIMER, 94, &second),
+			 STATE_SLEEP_TIMER);
+	assert_int_equal(second, STATE_COUNT);
+	assert_int_equal(lead_of(STATE_RUNNABLE, 40, STATE_SLEEP_TIMER, 60, &second),
+			 STATE_RUNNABLE);
+	assert_int_equal(lead_of(STATE_LOCK_FUTEX, 6, STATE_IDLE_COND, 94, &second), STATE_LOCK);
+	assert_int_equal(lead_of(STATE_SLEEP_DISK, 45, STATE_SLEEP_PIPE, 55, &second),
+			 STATE_SLEEP_PIPE);
+	assert_int_equal(second, STATE_SLEEP_DISK);
+	assert_int_equal(lead_of(STATE_RUNNABLE, 70, STATE_SLEEP_NETWORK, 30, &second),
+			 STATE_RUNNABLE);
+	assert_int_equal(second, STATE_SLEEP_NETWORK);
+}
+
+TEST(reasons_to_be_stopped)
+{
+	put_thread(101, "x", 't', "");
+	put("101/status", "Name:\tx\nState:\tt\nTgid:\t101\nTracerPid:\t102\nVmSize:\t1 kB\n");
+	put_thread(102, "strace", 'S', "");
+	put("102/comm", "strace\n");
+	expect_sentence(101, STATE_STOPPED, "100 % stopped by strace (102), which traces it");
+	put_thread(101, "x", 'T', "");
+	expect_sentence(101, STATE_STOPPED, "100 % stopped by a signal");
+	put_thread(101, "x", 'S', "");
+	put("101/wchan", "do_freezer_trap");
+	expect_sentence(101, STATE_STOPPED, "100 % stopped by the freezer of its cgroup");
+}
+
+/* Threads that live shorter than a window. */
+TEST(threads_that_a_process_has_now)
+{
+	struct tids tids = { 0 };
+
+	put_thread(101, "a", 'S', "");
+	put_thread(102, "b", 'S', "");
+	assert_true(wait_look_threads(&look, 100, &tids));
+	assert_int_equal(tids.count, 2);
+	assert_int_equal(tids.items[1], 102);
+	array_deinit(&tids);
+	assert_false(wait_look_threads(&look, 7, &tids));
+}
+
 UNIT_TESTS(CASE(a_lock_and_what_its_holder_does), CASE(holders_that_run_stop_and_end),
 	   CASE(circles), CASE(locks_of_files_are_of_processes), CASE(long_chains),
 	   CASE(owners_that_are_no_threads), CASE(numbers_of_containers), CASE(other_ends_of_pipes),
 	   CASE(locks_are_read_once), CASE(late_looks), CASE(looks_that_become_late),
-	   CASE(names_are_made_safe), CASE(remarks_are_made_safe), CASE(anything))
+	   CASE(names_are_made_safe), CASE(remarks_are_made_safe),
+	   CASE(what_is_seen_fits_the_state), CASE(which_state_leads), CASE(reasons_to_be_stopped),
+	   CASE(threads_that_a_process_has_now), CASE(anything))
