@@ -29,9 +29,9 @@
 #include "report/visible.h"
 
 /* Lines of a histogram if the height of the terminal is unknown. */
-#define LINES_DEFAULT 40
+#define LINES_DEFAULT 24
 /* Lines around a histogram on a screen: heading, percentiles, the prompt. */
-#define LINES_BESIDE 15
+#define LINES_BESIDE 14
 #define LINES_LEAST  8
 
 static struct kstats_style style_of(const struct kstats_showing *showing)

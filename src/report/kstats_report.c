@@ -9,14 +9,10 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "report/bar.h"
+#include "report/kstats_histogram.h"
 #include "report/kstats_values.h"
 #include "report/percentiles.h"
 #include "report/table.h"
-
-#define BAR_WIDTH 40
-/* Columns before a bar. */
-#define BAR_PLACE 48
-#define BAR_LEAST 8
 
 /* --- heading --- */
 
@@ -104,148 +100,36 @@ static struct percentile_source percentile_source_of(const struct percentiles_of
 	return (struct percentile_source){ of, of->of->count, percentile_at, format_bound };
 }
 
-/* --- histogram --- */
-
-struct printed_histogram {
-	const struct kstats_distribution *of;
-	unsigned frac_bits; /* that are shown; no more than there are */
-	struct kstats_slot *slots;
-	unsigned first, last;
-	uint64_t most;
-	int width; /* of the upper bounds */
-};
-
-static void fold_histogram(struct printed_histogram *h)
-{
-	unsigned fine = h->of->frac_bits;
-
-	memset(h->slots, 0, BUCKET_SLOTS(fine) * sizeof(*h->slots));
-	h->first = BUCKET_SLOTS(fine);
-	h->last = 0;
-	h->most = 0;
-	for (unsigned slot = 0; slot < BUCKET_SLOTS(fine); slot++) {
-		unsigned place = bucket_slot(bucket_low(slot, fine), h->frac_bits);
-
-		if (!h->of->slots[slot].count)
-			continue;
-		h->slots[place].count += h->of->slots[slot].count;
-		h->first = h->first < place ? h->first : place;
-		h->last = place;
-		if (h->most < h->slots[place].count)
-			h->most = h->slots[place].count;
-	}
-}
-
-static unsigned bar_width(const struct kstats_style *style)
-{
-	if (!style->width || style->width >= BAR_PLACE + BAR_WIDTH)
-		return BAR_WIDTH;
-	return style->width > BAR_PLACE + BAR_LEAST ? (unsigned)style->width - BAR_PLACE
-						    : BAR_LEAST;
-}
-
-static void print_slot(FILE *out, const struct kstats_table *table,
-		       const struct printed_histogram *h, unsigned slot, unsigned bar_width,
-		       bool utf8)
-{
-	char low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX];
-	uint64_t count = h->slots[slot].count;
-
-	bar_label(out, kstats_format_exact(low, table, bucket_low(slot, h->frac_bits)),
-		  h->width + 2);
-	fputs(" .. ", out);
-	bar_label(out, kstats_format_exact(high, table, bucket_high(slot, h->frac_bits)), h->width);
-	fprintf(out, " %12" PRIu64 " %5.1f%%", count, 100 * (double)count / (double)h->of->count);
-	if (count) {
-		fputs("  ", out);
-		bar_print(out, (double)count / (double)h->most, bar_width, utf8);
-	}
-	fputc('\n', out);
-}
-
-/* The number of consecutive empty slots that are printed as one line. */
-#define GAP_LINES 4
-
-/* The first slot from this one on that has a line: not the empty ones when they are many. The last
- * slot is not empty. */
-static unsigned next_line(const struct printed_histogram *h, unsigned slot)
-{
-	unsigned next = slot;
-
-	while (!h->slots[next].count)
-		next++;
-	return next - slot < GAP_LINES ? slot : next;
-}
-
-static unsigned lines_of(const struct printed_histogram *h)
-{
-	unsigned lines = 0;
-
-	for (unsigned slot = h->first; slot <= h->last; slot++) {
-		unsigned next = next_line(h, slot);
-
-		lines += 1 + (next != slot);
-		slot = next;
-	}
-	return lines;
-}
-
-/* Choose the largest number of bits that gives no more lines than requested; empty slots in between
- * are printed, to show gaps. */
-static struct error *print_histogram(FILE *out, const struct percentiles_of *numbers,
-				     const struct kstats_style *style)
-{
-	const struct kstats_distribution *of = numbers->of;
-	const struct percentile_source bounds = percentile_source_of(numbers);
-	struct printed_histogram h = { .of = of, .frac_bits = of->frac_bits };
-
-	h.slots = calloc(BUCKET_SLOTS(of->frac_bits), sizeof(*h.slots));
-	if (!h.slots)
-		return &error_no_memory;
-	fold_histogram(&h);
-	while (style->lines && h.frac_bits && lines_of(&h) > style->lines) {
-		h.frac_bits--;
-		fold_histogram(&h);
-	}
-	h.width = percentile_width(&bounds, bucket_high(h.last, h.frac_bits));
-	for (unsigned slot = h.first; slot <= h.last; slot++) {
-		unsigned next = next_line(&h, slot);
-
-		if (style->lines && next != slot)
-			fprintf(out, "%*s\n", h.width + 2, "...");
-		slot = style->lines ? next : slot;
-		if (style->lines || h.slots[slot].count)
-			print_slot(out, numbers->table, &h, slot, bar_width(style), style->utf8);
-	}
-	free(h.slots);
-	return NULL;
-}
-
 /* --- numbers --- */
 
 /* `rate`: values per second; NAN: unknown. */
-static struct error *print_distribution(FILE *out, const struct kstats_table *table,
-					const struct kstats_distribution *of, double rate,
-					const struct kstats_style *style)
+static void print_numbers(FILE *out, const struct kstats_table *table,
+			  const struct kstats_distribution *of, double rate)
 {
 	const struct percentiles_of numbers = { table, of };
 	const struct percentile_source source = percentile_source_of(&numbers);
 	char mean[UNITS_TEXT_MAX], text[UNITS_TEXT_MAX];
-	struct error *err;
 
 	fprintf(out, "  count %" PRIu64, of->count);
 	if (!of->count) {
 		fputs(": nothing was recorded yet\n", out);
-		return NULL;
+		return;
 	}
 	fprintf(out, ", mean %s", kstats_format(mean, table, kstats_mean(of)));
 	if (isfinite(rate))
 		fprintf(out, ", %s", kstats_format_rate(text, rate));
 	fputs("\n\n", out);
-	err = print_histogram(out, &numbers, style);
-	fputc('\n', out);
 	percentiles_print(out, &source);
-	return err;
+}
+
+static struct error *print_histogram(FILE *out, const struct kstats_table *table,
+				     const struct kstats_distribution *of,
+				     const struct kstats_style *style)
+{
+	if (!of->count)
+		return NULL;
+	fputc('\n', out);
+	return kstats_histogram_print(out, table, of, style);
 }
 
 static void print_losses(FILE *out, const struct kstats_table *table)
@@ -312,7 +196,8 @@ static struct error *print_table_row(FILE *out, const struct kstats_table *table
 		fprintf(out, "\n%s ", kstats_bys[table->by].heading);
 		print_row_name(out, table, row);
 		fputc('\n', out);
-		err = print_distribution(out, table, &of, (double)NAN, style);
+		print_numbers(out, table, &of, (double)NAN);
+		err = print_histogram(out, table, &of, style);
 	}
 	kstats_distribution_clear(&of);
 	return err;
@@ -399,8 +284,10 @@ struct error *kstats_report_text(FILE *out, const struct kstats_table *table,
 
 	print_table_heading(out, table);
 	if (!err)
-		err = print_distribution(out, table, &all, kstats_table_rate(table), style);
+		print_numbers(out, table, &all, kstats_table_rate(table));
 	print_losses(out, table);
+	if (!err)
+		err = print_histogram(out, table, &all, style);
 	if (style->rows && !err && all.count)
 		err = print_table_rows(out, table, style);
 	kstats_distribution_clear(&all);

@@ -15,13 +15,12 @@ struct kstats_style {
 	 * with all slots a histogram each. */
 	bool rows;
 	bool all_rows; /* and not the most important ones only */
-	/* Lines of a histogram, at most, as far as powers of two allow; 0: every bucket in use.
-	 */
+	/* Lines of a histogram, at most; 0: every bucket in use. */
 	size_t lines;
 	size_t width; /* of the terminal, that bars end before; 0: any */
 };
 
-/* A histogram, percentiles with their bounds, and what was lost. */
+/* Percentiles with their bounds, a histogram, and what was lost. */
 struct error *kstats_report_text(FILE *out, const struct kstats_table *table,
 				 const struct kstats_style *style) MUST_CHECK;
 
