@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "cli/pager.h"
+#include "cli/terminal.h"
 #include "cmd/kstats.h"
+#include "report/kstats_shift_overview.h"
 #include "report/kstats_shift_report.h"
 #include "report/kstats_values.h"
 #include "report/stream.h"
@@ -30,11 +32,19 @@ static const struct {
 	[KSTATS_UNDECIDED] = { "undecided", "undecided" },
 };
 
+/* A metric that both sides have. */
+struct pair {
+	struct kstats_table *before, *after;
+};
+
 struct comparison {
-	enum kstats_format format;
+	const struct kstats_showing *showing;
 	struct json_writer *json;
 	struct judged *judged; /* as many as there are conditions */
-	size_t judged_count, pairs;
+	size_t judged_count;
+	struct {
+		ARRAY(struct pair);
+	} pairs;
 };
 
 static void print_change(const struct kstats_condition *condition, const char *title,
@@ -50,6 +60,12 @@ static void print_change(const struct kstats_condition *condition, const char *t
 		text ? text : "?", condition_words[verdict].prose);
 	if (isnan(change->low)) {
 		fputs(" (too few values, or another unit)\n", stderr);
+		return;
+	}
+	if (condition->bound.percent) {
+		fprintf(stderr, " (%s)\n",
+			kstats_format_shares(low, (struct kstats_shares){ change->low / 100,
+									  change->high / 100 }));
 		return;
 	}
 	if (is_number) {
@@ -123,22 +139,9 @@ static void finish_conditions(const struct comparison *c, int *status)
 
 /* --- pairs --- */
 
-static struct error *print_pair(struct comparison *c, const struct kstats_table *before,
-				const struct kstats_table *after)
-{
-	const bool is_first = !c->pairs++;
-
-	if (c->format == KSTATS_FORMAT_JSON)
-		return kstats_shift_json(c->json, before, after);
-	if (c->format == KSTATS_FORMAT_CSV)
-		return kstats_shift_csv(stdout, before, after, !is_first);
-	if (!is_first)
-		putchar('\n');
-	return kstats_shift_text(stdout, before, after);
-}
-
-static struct error *compare_tables(struct comparison *c, struct kstats_table *before,
-				    struct kstats_table *after)
+/* Both are as coarse as the coarser one afterwards. */
+static struct error *add_pair(struct comparison *c, struct kstats_table *before,
+			      struct kstats_table *after)
 {
 	struct error *err = NULL;
 
@@ -148,29 +151,79 @@ static struct error *compare_tables(struct comparison *c, struct kstats_table *b
 		err = kstats_table_coarsen(before, after->frac_bits);
 	else
 		err = kstats_table_coarsen(after, before->frac_bits);
-	if (!err)
-		err = print_pair(c, before, after);
-	return err ? err : judge_pair(c, before, after);
+	if (err)
+		return err;
+	return array_push(&c->pairs, (struct pair){ before, after }) ? NULL : &error_no_memory;
 }
 
 /* If each file has one metric, compare these, whatever their names; otherwise pair metrics by name.
  */
-static struct error *compare_pairs(struct comparison *c, const struct kstats_tables *before,
-				   const struct kstats_tables *after)
+static struct error *find_pairs(struct comparison *c, const struct kstats_tables *before,
+				const struct kstats_tables *after)
 {
 	struct error *err = NULL;
 
 	if (before->count == 1 && after->count == 1)
-		return compare_tables(c, before->items[0], after->items[0]);
+		return add_pair(c, before->items[0], after->items[0]);
 	for (size_t i = 0; !err && i < after->count; i++) {
 		struct kstats_table *old = kstats_tables_match(before, after, after->items[i]);
 
 		if (old)
-			err = compare_tables(c, old, after->items[i]);
+			err = add_pair(c, old, after->items[i]);
 	}
-	if (!err && !c->pairs)
+	if (!err && !c->pairs.count)
 		return error_create("no metric matches: none has the same name on both sides, or "
 				    "several programs have it (combine these with kstats merge)");
+	return err;
+}
+
+/* --- text --- */
+
+/* So many metrics are shown in full, and of more of them a table of the first ten. */
+#define FULL_PAIRS     2
+#define OVERVIEW_PAIRS 10
+
+static struct error *print_pairs(const struct kstats_shift_line *lines, size_t count)
+{
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < count; i++) {
+		if (i)
+			putchar('\n');
+		err = kstats_shift_text(stdout, lines[i].before, lines[i].after,
+					terminal_table_width());
+	}
+	return err;
+}
+
+static struct error *print_lines(const struct comparison *c, struct kstats_shift_line *lines)
+{
+	const bool all = c->showing->all_rows;
+	const size_t count = c->pairs.count;
+	struct error *err;
+
+	if (count <= FULL_PAIRS)
+		return print_pairs(lines, count);
+	kstats_shift_sort(lines, count);
+	err = kstats_shift_overview(stdout, lines, count, all ? count : OVERVIEW_PAIRS,
+				    terminal_table_width());
+	putchar('\n');
+	return err ? err : print_pairs(lines, all ? count : FULL_PAIRS);
+}
+
+static struct error *compare_as_text(const struct comparison *c)
+{
+	const size_t count = c->pairs.count;
+	_cleanup_free_ struct kstats_shift_line *lines = calloc(count, sizeof(*lines));
+	struct error *err = lines ? NULL : &error_no_memory;
+
+	for (size_t i = 0; !err && i < count; i++)
+		err = kstats_shift_line_of(c->pairs.items[i].before, c->pairs.items[i].after,
+					   &lines[i]);
+	if (!err)
+		err = print_lines(c, lines);
+	for (size_t i = 0; lines && i < count; i++)
+		kstats_shift_line_clear(&lines[i]);
 	return err;
 }
 
@@ -258,7 +311,8 @@ static struct error *compare_as_json(struct comparison *c, const struct kstats_t
 	json_object_begin(&writer);
 	json_key(&writer, "metrics");
 	json_array_begin(&writer);
-	err = compare_pairs(c, before, after);
+	for (size_t i = 0; !err && i < c->pairs.count; i++)
+		err = kstats_shift_json(&writer, c->pairs.items[i].before, c->pairs.items[i].after);
 	json_array_end(&writer);
 	write_only(&writer, "only_before", before, after);
 	write_only(&writer, "only_after", after, before);
@@ -274,26 +328,62 @@ static struct error *compare_as_json(struct comparison *c, const struct kstats_t
 	return err;
 }
 
-static struct error *compare_all(struct comparison *c, const struct kstats_tables *before,
-				 const struct kstats_tables *after, char **words)
+static struct error *compare_as_csv(const struct comparison *c)
+{
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < c->pairs.count; i++)
+		err = kstats_shift_csv(stdout, c->pairs.items[i].before, c->pairs.items[i].after,
+				       i != 0);
+	return err;
+}
+
+static struct error *print_all(struct comparison *c, const struct kstats_tables *before,
+			       const struct kstats_tables *after, char **words)
 {
 	struct error *err;
 
-	if (c->format == KSTATS_FORMAT_JSON)
+	if (c->showing->format == KSTATS_FORMAT_JSON)
 		return compare_as_json(c, before, after);
-	err = compare_pairs(c, before, after);
-	if (!err && c->format == KSTATS_FORMAT_TEXT) {
+	if (c->showing->format == KSTATS_FORMAT_CSV)
+		return compare_as_csv(c);
+	err = compare_as_text(c);
+	if (!err) {
 		print_only(words[0], before, after);
 		print_only(words[1], after, before);
 	}
 	return err;
 }
 
+static struct error *judge_pairs(struct comparison *c)
+{
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < c->pairs.count; i++)
+		err = judge_pair(c, c->pairs.items[i].before, c->pairs.items[i].after);
+	return err;
+}
+
+/* Verdicts stand below what they judge; JSON has them in it. */
+static struct error *compare_all(struct comparison *c, const struct kstats_tables *before,
+				 const struct kstats_tables *after, char **words)
+{
+	const bool is_json = c->showing->format == KSTATS_FORMAT_JSON;
+	struct error *err = find_pairs(c, before, after);
+
+	if (!err && is_json)
+		err = judge_pairs(c);
+	if (!err)
+		err = print_all(c, before, after, words);
+	fflush(stdout);
+	return err || is_json ? err : judge_pairs(c);
+}
+
 static struct error *prepare(const struct kstats_arguments *arguments, struct comparison *ret)
 {
 	const struct kstats_conditions *conditions = &arguments->conditions;
 
-	*ret = (struct comparison){ .format = arguments->showing.format,
+	*ret = (struct comparison){ .showing = &arguments->showing,
 				    .judged_count = conditions->count };
 	if (!conditions->count)
 		return NULL;
@@ -322,10 +412,10 @@ struct error *kstats_compare(const struct kstats_arguments *arguments, char **wo
 									    : PAGER_DATA);
 	if (!err)
 		err = compare_all(&comparison, &before, &after, words);
-	fflush(stdout);
 	if (!err)
 		finish_conditions(&comparison, ret_status);
 	free(comparison.judged);
+	array_deinit(&comparison.pairs);
 	kstats_tables_clear(&before);
 	kstats_tables_clear(&after);
 	return err;

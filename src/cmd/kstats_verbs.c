@@ -186,8 +186,9 @@ static const char *const examples[VERB_COUNT][EXAMPLES_MAX] = {
 	OPTION(OF(SHOW) | OF(RUN), "show, run", "rows", 'r', NULL, parse_flag, showing.rows, OPTION_COMMON, \
 	  "Add a line for each CPU, process, cgroup or value, most values first; with --all-buckets " \
 	  "or --format openmetrics, a histogram each.", NULL) \
-	OPTION(OF(SHOW) | OF(RUN), "show, run", "all", 0, NULL, parse_flag, showing.all_rows, 0, \
-	  "With --rows: all rows, and not the ten with most values only.", NULL) \
+	OPTION(OF(SHOW) | OF(RUN) | OF(COMPARE), "show, run, compare", "all", 0, NULL, parse_flag, showing.all_rows, 0, \
+	  "Print all of it: with --rows, not only the ten rows with most values; of compare, all " \
+	  "metrics in full, and not only the two that changed most.", NULL) \
 	OPTION(OF(SHOW) | OF(RUN), "show, run", "all-buckets", 'a', NULL, parse_flag, showing.all_buckets, OPTION_COMMON, \
 	  "Print every nonempty bucket. By default, buckets are merged to fit a screen.", NULL) \
 	OPTION(OF(SHOW), "show", "interval", 'i', "TIME", parse_duration, showing.interval_ns, OPTION_COMMON, \

@@ -107,10 +107,10 @@ enum kstats_verdict kstats_condition_judge(const struct kstats_condition *condit
 	if (!is_supported(condition, old) || !is_supported(condition, new) ||
 	    !is_in_its_unit(condition, after) || isnan(change.low) || isnan(change.high))
 		return KSTATS_UNDECIDED;
-	*ret = change;
 	if (condition->bound.percent)
 		change = (struct kstats_measured){ percent_of(change.low, from.high),
 						   percent_of(change.high, from.low) };
+	*ret = change;
 	low = condition_holds(condition->operator, change.low, bound);
 	high = condition_holds(condition->operator, change.high, bound);
 	if (low != high)

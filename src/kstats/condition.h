@@ -35,8 +35,8 @@ void kstats_condition_clear(struct kstats_condition *condition);
 bool kstats_condition_is_about(const struct kstats_condition *condition, const char *title);
 
 /* KSTATS_BROKEN: the change meets the condition, whatever the values in their buckets are.
- * Undecided too if one side has too few values for the percentile. `ret` gets the change, in the
- * unit of values; it is NAN where it is unknown. */
+ * Undecided too if one side has too few values for the percentile. `ret` gets the change, in
+ * percent if the condition is, otherwise in the unit of values; it is NAN where it is unknown. */
 enum kstats_verdict kstats_condition_judge(const struct kstats_condition *condition,
 					   const struct kstats_table *before,
 					   const struct kstats_table *after,

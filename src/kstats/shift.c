@@ -51,6 +51,33 @@ struct kstats_shift kstats_shift(const struct kstats_distribution *before,
 	return shift;
 }
 
+static double share_of(double change, uint64_t before)
+{
+	if (before)
+		return change / (double)before;
+	return change > 0 ? (double)INFINITY : 0;
+}
+
+struct kstats_shares kstats_shift_shares(const struct kstats_shift *shift)
+{
+	return (struct kstats_shares){ share_of(shift->least, shift->before.high),
+				       share_of(shift->most, shift->before.low) };
+}
+
+double kstats_shift_factor(const struct kstats_distribution *before,
+			   const struct kstats_distribution *after, double fraction)
+{
+	const struct kstats_confidence old = kstats_confidence(before, fraction);
+	const struct kstats_confidence new = kstats_confidence(after, fraction);
+
+	/* With one more of each: the slot of 0 is below all others. */
+	if (new.low > old.high)
+		return ((double)new.low + 1) / ((double)old.high + 1);
+	if (new.high < old.low)
+		return ((double)old.low + 1) / ((double)new.high + 1);
+	return 1;
+}
+
 /* The limit distribution's tail: 2 sum (-1)^(k-1) exp(-2 k^2 x^2). */
 static double tail(double x)
 {

@@ -40,6 +40,17 @@ struct kstats_shift {
 struct kstats_shift kstats_shift(const struct kstats_distribution *before,
 				 const struct kstats_distribution *after, double fraction);
 
+/* `least` and `most` as shares of what was before: 0.5 is half as much more. INFINITY: of none. */
+struct kstats_shares {
+	double least, most;
+};
+struct kstats_shares kstats_shift_shares(const struct kstats_shift *shift);
+
+/* How many times as large a percentile is at least, beyond chance, or as small: from one confidence
+ * interval to the other. 1: it may be chance, or one is empty. */
+double kstats_shift_factor(const struct kstats_distribution *before,
+			   const struct kstats_distribution *after, double fraction);
+
 struct kstats_distance {
 	double distance;    /* 0 to 1 */
 	double probability; /* by chance; 1 when one is empty */

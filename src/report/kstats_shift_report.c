@@ -62,14 +62,17 @@ struct shift_row {
 	struct {
 		double low, high;
 	} before, after, shift;
-	const char *verdict; /* NULL: none */
+	struct kstats_shares shares;
+	const struct verdict *verdict; /* NULL: none */
 };
 
-static const char *const verdicts[] = {
-	[KSTATS_SAME] = "same bucket",
-	[KSTATS_UNSURE] = "may be chance",
-	[KSTATS_SLOWER] = "larger for sure",
-	[KSTATS_FASTER] = "smaller for sure",
+static const struct verdict {
+	const char *name, *shown; /* for programs, and for people */
+} verdicts[] = {
+	[KSTATS_SAME] = { "same bucket", "same" },
+	[KSTATS_UNSURE] = { "may be chance", "unsure" },
+	[KSTATS_SLOWER] = { "larger for sure", "larger" },
+	[KSTATS_FASTER] = { "smaller for sure", "smaller" },
 };
 
 static struct shift_row percentile_row(const struct shift_sides *of,
@@ -83,16 +86,19 @@ static struct shift_row percentile_row(const struct shift_sides *of,
 		{ (double)shift.before.low, (double)shift.before.high },
 		{ (double)shift.after.low, (double)shift.after.high },
 		{ shift.least, shift.most },
-		verdicts[shift.sureness],
+		kstats_shift_shares(&shift),
+		&verdicts[shift.sureness],
 	};
 }
 
 static struct shift_row mean_row(const struct shift_sides *of)
 {
 	const double old = kstats_mean(&of->old), new = kstats_mean(&of->new);
+	const double share = old > 0 ? new / old - 1 : new > 0 ? (double)INFINITY : 0;
 
 	return (struct shift_row){
-		of, "mean", { old, old }, { new, new }, { new - old, new - old }, NULL
+		of,  "mean", { old, old }, { new, new }, { new - old, new - old }, { share, share },
+		NULL
 	};
 }
 
@@ -135,6 +141,7 @@ enum field {
 	BEFORE,
 	AFTER,
 	SHIFT,
+	CHANGE,
 };
 
 static const struct table_column columns[] = {
@@ -154,7 +161,9 @@ static const struct table_column columns[] = {
 	{ NULL, "after", .type = TABLE_TEXT, .right = true, .formats = TABLE_FOR_PEOPLE,
 	  .field = AFTER },
 	{ NULL, "shift", .type = TABLE_TEXT, .right = true, .formats = TABLE_FOR_PEOPLE,
-	  .field = SHIFT },
+	  .field = SHIFT, .minor = 1 },
+	{ NULL, "change", .type = TABLE_TEXT, .right = true, .formats = TABLE_FOR_PEOPLE,
+	  .field = CHANGE },
 	{ "verdict", "", .type = TABLE_TEXT, .field = VERDICT },
 };
 
@@ -172,15 +181,31 @@ static void digits_cell(struct table_cell *cell, double value)
 
 typedef char *format_value(char *buffer, const struct kstats_table *table, double value);
 
+/* The length of the digits before a unit. */
+static size_t digits_length(const char *value)
+{
+	size_t length = strlen(value);
+
+	while (length && (value[length - 1] < '0' || value[length - 1] > '9'))
+		length--;
+	return length;
+}
+
+/* "480..511ns", "960ns..1.023µs", "739ns". */
 static void range_cell(struct table_cell *cell, const struct kstats_table *table,
 		       format_value *format, double low, double high)
 {
 	char from[UNITS_TEXT_MAX], to[UNITS_TEXT_MAX];
+	size_t digits;
 
 	format(from, table, low);
 	format(to, table, high);
-	snprintf(cell->buffer, sizeof(cell->buffer), "%s%s%s", from, strcmp(from, to) ? ".." : "",
-		 strcmp(from, to) ? to : "");
+	digits = digits_length(from);
+	if (strcmp(from, to) == 0)
+		*from = '\0';
+	else if (strcmp(from + digits, to + digits_length(to)) == 0)
+		from[digits] = '\0';
+	snprintf(cell->buffer, sizeof(cell->buffer), "%s%s%s", from, *from ? ".." : "", to);
 	table_text(cell, text_of(cell->buffer));
 }
 
@@ -224,9 +249,8 @@ static void get_cell(const void *context, const void *row, const struct table_co
 		return;
 	case VERDICT:
 		/* Of the mean: nothing for people, null for programs. */
-		table_string(ret, r->verdict);
-		if (!r->verdict)
-			ret->shown = TEXT(" ");
+		table_string(ret, r->verdict ? r->verdict->name : NULL);
+		ret->shown = r->verdict ? text_of(r->verdict->shown) : TEXT(" ");
 		return;
 	case BEFORE:
 		range_cell(ret, table, kstats_format, r->before.low, r->before.high);
@@ -236,6 +260,9 @@ static void get_cell(const void *context, const void *row, const struct table_co
 		return;
 	case SHIFT:
 		range_cell(ret, table, kstats_format_signed, r->shift.low, r->shift.high);
+		return;
+	case CHANGE:
+		table_text(ret, text_of(kstats_format_shares(ret->buffer, r->shares)));
 		return;
 	}
 }
@@ -290,7 +317,7 @@ static void print_distance(FILE *out, const struct shift_sides *sides)
 		d.probability < 1e-6 ? "<" : "=", d.probability < 1e-6 ? 1e-6 : d.probability);
 }
 
-static struct error *print_rows(FILE *out, const struct shift_sides *sides)
+static struct error *print_rows(FILE *out, const struct shift_sides *sides, size_t width)
 {
 	const struct percentile_row *missing;
 	struct table table;
@@ -298,7 +325,8 @@ static struct error *print_rows(FILE *out, const struct shift_sides *sides)
 	char needs[UNITS_TEXT_MAX];
 
 	table_begin(&table, columns, array_length(columns),
-		    (struct table_options){ .format = TABLE_AS_TEXT, .out = out, .get = get_cell });
+		    (struct table_options){
+			    .format = TABLE_AS_TEXT, .out = out, .get = get_cell, .width = width });
 	missing = add_rows(sides, &table);
 	err = table_end(&table);
 	if (missing)
@@ -308,7 +336,7 @@ static struct error *print_rows(FILE *out, const struct shift_sides *sides)
 }
 
 struct error *kstats_shift_text(FILE *out, const struct kstats_table *before,
-				const struct kstats_table *after)
+				const struct kstats_table *after, size_t width)
 {
 	_cleanup_(sides) struct shift_sides sides;
 	struct error *err = evaluate(before, after, &sides);
@@ -320,7 +348,7 @@ struct error *kstats_shift_text(FILE *out, const struct kstats_table *before,
 		fputs("  one side recorded nothing: there is nothing to compare\n", out);
 		return NULL;
 	}
-	err = print_rows(out, &sides);
+	err = print_rows(out, &sides, width);
 	print_distance(out, &sides);
 	return err;
 }

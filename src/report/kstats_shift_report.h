@@ -15,9 +15,9 @@
 char *kstats_shift_title(const struct kstats_table *before, const struct kstats_table *after);
 
 /* A row for each percentile that both sides have enough values for, and for the mean: the shift
- * with its confidence. */
+ * with its confidence. `width`: of the terminal, or 0. */
 struct error *kstats_shift_text(FILE *out, const struct kstats_table *before,
-				const struct kstats_table *after) MUST_CHECK;
+				const struct kstats_table *after, size_t width) MUST_CHECK;
 
 /* "name,quantity,before_count,after_count,before_low,before_high,after_low,after_high,shift_low,
  * shift_high,verdict": the same rows. */

@@ -47,6 +47,32 @@ char *kstats_format_percentile(char *buffer, const struct kstats_table *table,
 	return strcpy(buffer, "-");
 }
 
+/* Beyond this many times what was before, digits say no more. */
+#define TIMES_MOST 1000
+
+static void format_share(char buffer[16], double share)
+{
+	if (isinf(share))
+		strcpy(buffer, "new");
+	else if (share > TIMES_MOST)
+		snprintf(buffer, 16, ">%dx", TIMES_MOST);
+	else
+		snprintf(buffer, 16, "%+.*f%%", fabs(share) < 0.0995, 100 * share);
+}
+
+char *kstats_format_shares(char *buffer, struct kstats_shares shares)
+{
+	char least[16], most[16];
+
+	format_share(least, shares.least);
+	format_share(most, shares.most);
+	if (strcmp(least, most) == 0)
+		strcpy(buffer, least);
+	else
+		snprintf(buffer, UNITS_TEXT_MAX, "%s..%s", least, most);
+	return buffer;
+}
+
 char *kstats_format_rate(char *buffer, double rate)
 {
 	char digits[UNITS_TEXT_MAX];

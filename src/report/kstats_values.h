@@ -9,7 +9,7 @@
 #define REPORT_KSTATS_VALUES_H
 
 #include "base/units.h"
-#include "kstats/distribution.h"
+#include "kstats/shift.h"
 
 /* A value of this table's unit: "1.235ms", "1,235". Room for UNITS_TEXT_MAX. */
 char *kstats_format(char *buffer, const struct kstats_table *table, double value);
@@ -22,6 +22,9 @@ char *kstats_format_signed(char *buffer, const struct kstats_table *table, doubl
  * (percentile_is_known). */
 char *kstats_format_percentile(char *buffer, const struct kstats_table *table,
 			       const struct kstats_distribution *of, double fraction);
+
+/* A change with its bounds: "+95%..+120%", "-3.1%..+4.2%", "> 1000x"; "new" of none before. */
+char *kstats_format_shares(char *buffer, struct kstats_shares shares);
 
 /* Values per second: "12,345/s", "0.25/s". */
 char *kstats_format_rate(char *buffer, double rate);

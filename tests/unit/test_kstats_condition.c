@@ -86,8 +86,11 @@ TEST(changes_with_bounds)
 		scene_kstats_record(before, 0, NULL, 1000);
 		scene_kstats_record(after, 0, NULL, 2000);
 	}
-	assert_int_equal(judge("p50 > 10%", before, after, &change), KSTATS_BROKEN);
+	assert_int_equal(judge("p50 > 10ns", before, after, &change), KSTATS_BROKEN);
 	assert_true(change.low == 897 && change.high == 1087);
+	assert_int_equal(judge("p50 > 10%", before, after, &change), KSTATS_BROKEN);
+	assert_in_range(change.low * 10, 876, 877);
+	assert_in_range(change.high * 10, 1132, 1133);
 	expect_verdict("reads:p99 > 87%", before, after, KSTATS_BROKEN);
 	expect_verdict("p99 > 88%", before, after, KSTATS_UNDECIDED);
 	expect_verdict("p99 > 113%", before, after, KSTATS_UNDECIDED);

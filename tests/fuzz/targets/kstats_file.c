@@ -52,7 +52,7 @@ static void check_shown(const struct kstats_table *table, FILE *out)
 	must(!kstats_report_text(out, table, &style));
 	must(!kstats_report_csv(out, table));
 	kstats_v3_print(table, out);
-	must(!kstats_shift_text(out, table, table));
+	must(!kstats_shift_text(out, table, table, 0));
 	must(!kstats_distribution_of(table, NULL, &all));
 	must(kstats_percentile(&all, 0.5).low <= kstats_percentile(&all, 1).high);
 	line.values = all;
