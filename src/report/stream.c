@@ -2,6 +2,7 @@
 #include "report/stream.h"
 
 #include <errno.h>
+#include <stdio_ext.h>
 #include <sys/types.h>
 
 /* stdio takes a short write for an error; the sink's own is what counts, so all is taken. */
@@ -32,9 +33,15 @@ struct error *stream_close(struct stream *stream)
 struct error *stream_to_file(void *context, const void *bytes, size_t length)
 {
 	/* EPIPE means a pager that its user has left; without one, SIGPIPE ends the program. */
-	return fwrite(bytes, 1, length, context) == length || errno == EPIPE
-		       ? NULL
-		       : error_system(errno, "cannot write");
+	struct error *err = NULL;
+
+	if (fwrite(bytes, 1, length, context) == length || errno == EPIPE)
+		return NULL;
+	err = error_system(errno, "cannot write");
+	/* It is said once: the end of the program finds no error any more. */
+	__fpurge(context);
+	clearerr(context);
+	return err;
 }
 
 struct error *error_first(struct error *first, struct error *second)
