@@ -495,6 +495,8 @@ struct error *display_settle(struct display *display, enum display_of of)
 	view->keys.kworkers = view->people && !view->conditions.count;
 	if (display->lifetime && view->window)
 		return error_create("--lifetime and --window exclude each other");
+	if (display->wrap && terminal_is_wide())
+		return error_create("--wide and --wrap exclude each other");
 	if (!display->has_limit)
 		view->limit = view->people ? REPORT_USUAL_ROWS : 0;
 	if (of != DISPLAY_ONE)

@@ -81,25 +81,29 @@ static bool choose(struct pager_command *command)
 		split(command, variable);
 	else
 		memcpy(command->words, usual, sizeof(usual));
-	return command->words[0] && strcmp(command->words[0], "cat") != 0;
+	return command->words[0] && (strcmp(command->words[0], "cat") != 0 || command->words[1]);
 }
 
-/* The variables of the user, and one more; NULL without memory. */
+/* The variables of the user, and two more; NULL without memory. */
 static char **environment_of(const struct pager_command *command)
 {
-	static char secure[] = "LESSSECURE=1";
+	static char secure[] = "LESSSECURE=1", path[] = "PATH=/usr/bin:/bin";
 	char **given = privileges_environment(), **made;
 	size_t count = 0, kept = 0;
 
 	while (given && given[count])
 		count++;
-	made = calloc(count + 2, sizeof(*made));
-	/* Options, keys and preprocessors of less are commands of the less trusted one. */
+	made = calloc(count + 3, sizeof(*made));
+	/* Options, keys and preprocessors of less are commands of the less trusted one, and so is
+	 * what the path has by that name: execvp(3) looks it up by these variables. */
 	for (size_t i = 0; made && i < count; i++)
-		if (!command->is_secure || strncmp(given[i], "LESS", 4) != 0)
+		if (!command->is_secure ||
+		    (strncmp(given[i], "LESS", 4) != 0 && strncmp(given[i], "PATH=", 5) != 0))
 			made[kept++] = given[i];
-	if (made && command->is_secure)
-		made[kept] = secure;
+	if (made && command->is_secure) {
+		made[kept++] = secure;
+		made[kept] = path;
+	}
 	return made;
 }
 

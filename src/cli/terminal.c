@@ -89,6 +89,11 @@ bool terminal_wants_pager(void)
 	       strcmp(term, "dumb") != 0;
 }
 
+bool terminal_is_wide(void)
+{
+	return chosen.wide;
+}
+
 size_t terminal_width(void)
 {
 	const char *columns = getenv("COLUMNS");

@@ -41,6 +41,9 @@ bool terminal_is_output(void);
 /* It is, and can move its cursor, and --no-pager was not given. */
 bool terminal_wants_pager(void);
 
+/* --wide was given. */
+bool terminal_is_wide(void);
+
 /* Columns of the terminal; what the environment says comes first, as in ls(1). */
 size_t terminal_width(void);
 
