@@ -98,9 +98,9 @@ static const struct option_row top_options[] = {
 	  "process whose names differ only in numbers).",
 	  grouping_value, OPTION_COMMON },
 	{ "sort", 's', "KEY", parse_string, AT(sort),
-	  "Sort by active (the default; json and csv: busy, which is without storage), wait, "
-	  "switches, threads, name, tid, user, cgroup, or a "
-	  "state; a leading \"-\" reverses the order.",
+	  "Sort by active (the default), wait, switches, threads, name, tid, pid, user, cgroup, "
+	  "cpu, ended, or a state; a leading \"-\" reverses the order. By default, json and csv "
+	  "are sorted by busy: as active, but time that waits for storage does not count.",
 	  NULL, OPTION_COMMON },
 	{ "columns", 0, "COLUMN[,COLUMN...]", parse_columns, AT(columns),
 	  "Columns of the screen, from left to right: tid, pid, threads, name, user, cgroup, "

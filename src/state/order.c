@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 
@@ -18,7 +19,10 @@
 	SORT_WORD(SWITCHES, "switches") \
 	SORT_WORD(THREADS, "threads")   \
 	SORT_WORD(USER, "user")         \
-	SORT_WORD(CGROUP, "cgroup")
+	SORT_WORD(CGROUP, "cgroup")     \
+	SORT_WORD(PID, "pid")           \
+	SORT_WORD(CPU, "cpu")           \
+	SORT_WORD(ENDED, "ended")
 
 static const struct {
 	const char *word;
@@ -29,6 +33,10 @@ static const struct {
 #undef SORT_WORD
 };
 #define WORD_COUNT array_length(words)
+
+/* Columns of state/row_facts.h, as --columns has them: of each row, they take files. */
+static const char *const facts[] = { "memory", "priority", "nice",  "read",
+				     "write",  "rchar",    "wchar", "command" };
 
 static struct error *unknown_key(struct text text)
 {
@@ -41,6 +49,12 @@ static struct error *unknown_key(struct text text)
 		all[WORD_COUNT + state] = state_rows[state].name;
 	snprintf(word, sizeof(word), "%.*s", (int)(text.length < 79 ? text.length : 79),
 		 text.bytes);
+	for (size_t i = 0; i < array_length(facts); i++)
+		if (strcmp(word, facts[i]) == 0)
+			return error_create(
+				"rows cannot be sorted by '%s': ctprof reads it only for "
+				"the rows that it shows",
+				word);
 	nearest = text_nearest(word, all, array_length(all), sizeof(all[0]));
 	if (nearest)
 		return error_create("unknown sort key '%s'; did you mean '%s'?", word, nearest);
@@ -158,7 +172,19 @@ static void weigh_line(const struct state_line *line, const struct state_sort *s
 	case STATE_SORT_CGROUP:
 		key->name = line->thread->cgroup;
 		break;
-	case STATE_SORT_KEYS:
+	case STATE_SORT_PID:
+		key->first = UINT64_MAX - line->thread->tgid;
+		break;
+	case STATE_SORT_CPU:
+		if (line->interval_ns)
+			key->first =
+				weight_of_part((double)state_times_of(&line->times, STATE_EXEC) /
+					       (double)line->interval_ns);
+		break;
+	case STATE_SORT_ENDED:
+		key->first = line->ended;
+		break;
+	case STATE_SORT_NONE:
 		break;
 	}
 }

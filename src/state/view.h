@@ -50,7 +50,10 @@ enum state_sort_key {
 	STATE_SORT_THREADS,
 	STATE_SORT_USER,   /* by number */
 	STATE_SORT_CGROUP, /* of the thread that stands for the line */
-	STATE_SORT_KEYS
+	STATE_SORT_PID,
+	STATE_SORT_CPU, /* run time of all of its threads */
+	STATE_SORT_ENDED,
+	STATE_SORT_NONE /* of columns by which lines cannot be sorted */
 };
 
 struct state_sort {
@@ -59,9 +62,9 @@ struct state_sort {
 	bool reverse;
 };
 
-/* "active", "busy", "name", "tid", "wait", "switches", "threads", "user", "cgroup", or the
- * name of a state; a
- * "-" before it reverses. The error names the nearest of them. */
+/* "active", "busy", "name", "tid", "wait", "switches", "threads", "user", "cgroup", "pid", "cpu",
+ * "ended", or the name of a state; a "-" before it reverses. The error names the nearest of them.
+ */
 struct error *state_sort_parse(struct text text, struct state_sort *ret) MUST_CHECK;
 
 /* The word of it, without the "-". */

@@ -11,13 +11,23 @@ static bool has_no_room(const struct tui *tui, const struct column_layout *layou
 	       !column_layout_has(layout, column);
 }
 
+size_t chooser_columns(const struct tui *tui, enum tui_column ret[TUI_COLUMN_COUNT])
+{
+	size_t count = 0;
+
+	for (enum tui_column column = 0; column < TUI_COLUMN_COUNT; column++)
+		if (tui->mode == MODE_COLUMNS || column_rows[column].key != STATE_SORT_NONE)
+			ret[count++] = column;
+	return count;
+}
+
 static void draw_row(const struct tui *tui, const struct column_layout *layout,
-		     enum tui_column column, int y, int columns)
+		     enum tui_column column, bool is_chosen, int y, int columns)
 {
 	const struct column_row *row = &column_rows[column];
 	struct pen pen = pen_at(&tui->terminal, y, 0, columns);
 
-	pen.is_selected = column == tui->chosen;
+	pen.is_selected = is_chosen;
 	if (tui->mode == MODE_COLUMNS)
 		pen_print(&pen, STYLE_PLAIN, " [%c] ", tui->columns.is_on[column] ? 'x' : ' ');
 	else
@@ -35,6 +45,8 @@ void chooser_draw(struct tui *tui, int columns)
 	int height = tui_body_lines() - 1;
 	size_t top = tui->chosen >= (size_t)height ? tui->chosen - (size_t)height + 1 : 0;
 	struct pen pen = pen_at(&tui->terminal, tui_head_lines(), 0, columns);
+	enum tui_column shown[TUI_COLUMN_COUNT];
+	const size_t count = chooser_columns(tui, shown);
 	struct column_layout layout;
 
 	table_layout(tui, &layout, columns);
@@ -42,9 +54,7 @@ void chooser_draw(struct tui *tui, int columns)
 		 tui->mode == MODE_COLUMNS ? TEXT(" Columns: space turns one on or off")
 					   : TEXT(" Sort by: Enter sorts by the selected column"));
 	pen_skip(&pen, STYLE_HEAD, columns);
-	for (int i = 0; i < height && top + (size_t)i < TUI_COLUMN_COUNT; i++) {
-		enum tui_column column = (enum tui_column)(top + (size_t)i);
-
-		draw_row(tui, &layout, column, tui_head_lines() + 1 + i, columns);
-	}
+	for (size_t i = 0; i < (size_t)height && top + i < count; i++)
+		draw_row(tui, &layout, shown[top + i], top + i == tui->chosen,
+			 tui_head_lines() + 1 + (int)i, columns);
 }

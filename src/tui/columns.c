@@ -308,18 +308,20 @@ DRAWN(STATE)
 }
 
 const struct column_row column_rows[TUI_COLUMN_COUNT] = {
-#define TUI_COLUMN_ROW(id, a_head, width, widest, part, order, groupings, side, sort, text) \
-	[TUI_COLUMN_##id] = { .word = #id,                                                  \
-			      .head = a_head,                                               \
-			      .prose = text,                                                \
-			      .least = width,                                               \
-			      .most = widest,                                               \
-			      .share = part,                                                \
-			      .leaves = order,                                              \
-			      .not_in = groupings,                                          \
-			      .align = ALIGN_##side,                                        \
-			      .is_on = !(COLUMNS_OFF >> TUI_COLUMN_##id & 1),               \
-			      .key = STATE_SORT_##sort,                                     \
+#define COLUMN_ON  true
+#define COLUMN_OFF false
+#define TUI_COLUMN_ROW(id, a_head, width, widest, part, order, groupings, side, on, sort, text) \
+	[TUI_COLUMN_##id] = { .word = #id,                                                      \
+			      .head = a_head,                                                   \
+			      .prose = text,                                                    \
+			      .least = width,                                                   \
+			      .most = widest,                                                   \
+			      .share = part,                                                    \
+			      .leaves = order,                                                  \
+			      .not_in = groupings,                                              \
+			      .align = ALIGN_##side,                                            \
+			      .is_on = COLUMN_##on,                                             \
+			      .key = STATE_SORT_##sort,                                         \
 			      .draw = draw_##id },
 	TOP_COLUMNS(TUI_COLUMN_ROW)
 #undef TUI_COLUMN_ROW
@@ -620,7 +622,7 @@ size_t column_sorts(enum tui_column column, struct state_sort ret[TUI_COLUMN_SOR
 	const struct column_row *row = &column_rows[column];
 	size_t count = 0;
 
-	if (row->key == STATE_SORT_KEYS)
+	if (row->key == STATE_SORT_NONE)
 		return 0;
 	if (column == TUI_COLUMN_STATES) {
 		for (; count < BAR_STATES; count++)

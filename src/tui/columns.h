@@ -12,50 +12,55 @@
 struct tui;
 
 /*
- * TOP_COLUMN(id, head, least width, most, share of what is left, leaves, not in, align, order,
+ * TOP_COLUMN(id, head, least width, most, share of what is left, leaves, not in, align, on, order,
  * prose)
  *
  * The higher `leaves`, the sooner a column leaves; 0 stays. `not in` has a bit for each grouping.
- * The order is what the list can be sorted by, KEYS for none.
+ * Columns that are OFF are shown only if they are chosen. The order is what the list can be sorted
+ * by, NONE for nothing.
  */
 #define BY(grouping) (1u << STATE_BY_##grouping)
-#define TOP_COLUMNS(TOP_COLUMN)                                                                    \
-	TOP_COLUMN(TID, "TID", 7, 7, 0, 0, BY(CGROUP), RIGHT, TID,                                 \
-		   "its number; of groups, of their process")                                      \
-	TOP_COLUMN(PID, "PID", 7, 7, 0, 2, BY(PROCESS) | BY(CGROUP), RIGHT, KEYS,                  \
-		   "the number of its process")                                                    \
-	TOP_COLUMN(THREADS, "THR", 4, 4, 0, 3, BY(THREAD), RIGHT, THREADS,                         \
-		   "how many threads live")                                                        \
-	TOP_COLUMN(NAME, "NAME", 15, 44, 3, 0, 0, LEFT, NAME, "its name, and that of its process") \
-	TOP_COLUMN(USER, "OWNER", 8, 12, 1, 8, BY(CGROUP), LEFT, USER, "whose it is")              \
-	TOP_COLUMN(CGROUP, "CGROUP", 14, 36, 2, 9, BY(CGROUP), LEFT, CGROUP,                       \
-		   "where it is accounted")                                                        \
-	TOP_COLUMN(ACTIVE, "ACTIVE", 7, 7, 0, 4, 0, RIGHT, ACTIVE,                                 \
-		   "threads in EXEC, RUNQ, PAGING, LOCK or DISK, on average")                      \
-	TOP_COLUMN(CPU, "CPU%", 6, 6, 0, 2, 0, RIGHT, KEYS, "run time, in % of one CPU")           \
-	TOP_COLUMN(STATES, "STATES", 14, 80, 6, 0, 0, LEFT, STATE, "all states as a bar, or in %") \
-	TOP_COLUMN(NOW, "NOW FOR", 12, 12, 0, 5, 0, LEFT, PROGRESS,                                \
-		   "what it is in the middle of, and for how long, or longer (>)")                 \
-	TOP_COLUMN(SWITCHES, "SW/s", 5, 5, 0, 6, 0, RIGHT, SWITCHES,                               \
-		   "times it left a CPU, a second")                                                \
-	TOP_COLUMN(MEMORY, "MEM", 5, 5, 0, 2, BY(CGROUP), RIGHT, KEYS,                             \
-		   "memory of its process (resident set)")                                         \
-	TOP_COLUMN(PRIORITY, "PRI", 4, 4, 0, 2, BY(CGROUP) | BY(POOL), RIGHT, KEYS,                \
-		   "priority: 20 + nice; real time below 0")                                       \
-	TOP_COLUMN(NICE, "NI", 3, 3, 0, 2, BY(CGROUP) | BY(POOL), RIGHT, KEYS, "nice")             \
-	TOP_COLUMN(READ, "READ/s", 7, 7, 0, 2, BY(CGROUP) | BY(POOL), RIGHT, KEYS,                 \
-		   "bytes read from storage, a second")                                            \
-	TOP_COLUMN(WRITE, "WRITE/s", 7, 7, 0, 2, BY(CGROUP) | BY(POOL), RIGHT, KEYS,               \
-		   "bytes written to storage, a second")                                           \
-	TOP_COLUMN(RCHAR, "RCHAR/s", 7, 7, 0, 2, BY(CGROUP) | BY(POOL), RIGHT, KEYS,               \
-		   "bytes read, a second: also from the page cache, pipes, sockets")               \
-	TOP_COLUMN(WCHAR, "WCHAR/s", 7, 7, 0, 2, BY(CGROUP) | BY(POOL), RIGHT, KEYS,               \
-		   "bytes written, a second: also to the page cache, pipes, sockets")              \
-	TOP_COLUMN(ENDED, "ENDED/s", 7, 7, 0, 2, 0, RIGHT, KEYS, "threads that ended, a second")   \
-	TOP_COLUMN(EXIT, "EXIT", 15, 15, 0, 2, 0, LEFT, KEYS,                                      \
-		   "how a process of this name in its cgroup ended last")                          \
-	TOP_COLUMN(HISTORY, "HISTORY", 8, 30, 2, 7, 0, LEFT, KEYS, "ACTIVE in the last windows")   \
-	TOP_COLUMN(COMMAND, "COMMAND", 16, 100, 6, 2, BY(CGROUP), LEFT, KEYS,                      \
+#define TOP_COLUMNS(TOP_COLUMN)                                                              \
+	TOP_COLUMN(TID, "TID", 7, 7, 0, 0, BY(CGROUP), RIGHT, ON, TID,                       \
+		   "its number; of groups, of their process")                                \
+	TOP_COLUMN(PID, "PID", 7, 7, 0, 2, BY(PROCESS) | BY(CGROUP), RIGHT, OFF, PID,        \
+		   "the number of its process")                                              \
+	TOP_COLUMN(THREADS, "THR", 4, 4, 0, 3, BY(THREAD), RIGHT, ON, THREADS,               \
+		   "how many threads live")                                                  \
+	TOP_COLUMN(NAME, "NAME", 15, 44, 3, 0, 0, LEFT, ON, NAME,                            \
+		   "its name, and that of its process")                                      \
+	TOP_COLUMN(USER, "OWNER", 8, 12, 1, 8, BY(CGROUP), LEFT, ON, USER, "whose it is")    \
+	TOP_COLUMN(CGROUP, "CGROUP", 14, 36, 2, 9, BY(CGROUP), LEFT, ON, CGROUP,             \
+		   "where it is accounted")                                                  \
+	TOP_COLUMN(ACTIVE, "ACTIVE", 7, 7, 0, 4, 0, RIGHT, ON, ACTIVE,                       \
+		   "threads in EXEC, RUNQ, PAGING, LOCK or DISK, on average")                \
+	TOP_COLUMN(CPU, "CPU%", 6, 6, 0, 2, 0, RIGHT, OFF, CPU, "run time, in % of one CPU") \
+	TOP_COLUMN(STATES, "STATES", 14, 80, 6, 0, 0, LEFT, ON, STATE,                       \
+		   "all states as a bar, or in %")                                           \
+	TOP_COLUMN(NOW, "NOW FOR", 12, 12, 0, 5, 0, LEFT, ON, PROGRESS,                      \
+		   "what it is in the middle of, and for how long, or longer (>)")           \
+	TOP_COLUMN(SWITCHES, "SW/s", 5, 5, 0, 6, 0, RIGHT, ON, SWITCHES,                     \
+		   "times it left a CPU, a second")                                          \
+	TOP_COLUMN(MEMORY, "MEM", 5, 5, 0, 2, BY(CGROUP), RIGHT, OFF, NONE,                  \
+		   "memory of its process (resident set)")                                   \
+	TOP_COLUMN(PRIORITY, "PRI", 4, 4, 0, 2, BY(CGROUP) | BY(POOL), RIGHT, OFF, NONE,     \
+		   "priority: 20 + nice; real time below 0")                                 \
+	TOP_COLUMN(NICE, "NI", 3, 3, 0, 2, BY(CGROUP) | BY(POOL), RIGHT, OFF, NONE, "nice")  \
+	TOP_COLUMN(READ, "READ/s", 7, 7, 0, 2, BY(CGROUP) | BY(POOL), RIGHT, OFF, NONE,      \
+		   "bytes read from storage, a second")                                      \
+	TOP_COLUMN(WRITE, "WRITE/s", 7, 7, 0, 2, BY(CGROUP) | BY(POOL), RIGHT, OFF, NONE,    \
+		   "bytes written to storage, a second")                                     \
+	TOP_COLUMN(RCHAR, "RCHAR/s", 7, 7, 0, 2, BY(CGROUP) | BY(POOL), RIGHT, OFF, NONE,    \
+		   "bytes read, a second: also from the page cache, pipes, sockets")         \
+	TOP_COLUMN(WCHAR, "WCHAR/s", 7, 7, 0, 2, BY(CGROUP) | BY(POOL), RIGHT, OFF, NONE,    \
+		   "bytes written, a second: also to the page cache, pipes, sockets")        \
+	TOP_COLUMN(ENDED, "ENDED/s", 7, 7, 0, 2, 0, RIGHT, OFF, ENDED,                       \
+		   "threads that ended, a second")                                           \
+	TOP_COLUMN(EXIT, "EXIT", 15, 15, 0, 2, 0, LEFT, OFF, NONE,                           \
+		   "how a process of this name in its cgroup ended last")                    \
+	TOP_COLUMN(HISTORY, "HISTORY", 8, 30, 2, 7, 0, LEFT, ON, NONE,                       \
+		   "ACTIVE in the last windows")                                             \
+	TOP_COLUMN(COMMAND, "COMMAND", 16, 100, 6, 2, BY(CGROUP), LEFT, OFF, NONE,           \
 		   "the command line of its process")
 
 enum tui_column {
@@ -65,13 +70,6 @@ enum tui_column {
 		TUI_COLUMN_STATE_FIRST, /* one for each state, in % */
 	TUI_COLUMN_COUNT = TUI_COLUMN_STATE_FIRST + STATE_COUNT
 };
-
-/* Those that are shown only if they are chosen. */
-#define COLUMNS_OFF                                                                  \
-	(1u << TUI_COLUMN_PID | 1u << TUI_COLUMN_CPU | 1u << TUI_COLUMN_MEMORY |     \
-	 1u << TUI_COLUMN_PRIORITY | 1u << TUI_COLUMN_NICE | 1u << TUI_COLUMN_READ | \
-	 1u << TUI_COLUMN_WRITE | 1u << TUI_COLUMN_RCHAR | 1u << TUI_COLUMN_WCHAR |  \
-	 1u << TUI_COLUMN_ENDED | 1u << TUI_COLUMN_EXIT | 1u << TUI_COLUMN_COMMAND)
 
 struct column_row {
 	const char *word; /* in --columns, in any case; the head will do, too */

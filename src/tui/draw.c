@@ -56,6 +56,8 @@ static struct text short_label(const struct key_row *row)
 	switch (row->codes[0]) {
 	case ' ':
 		return TEXT("Space");
+	case '\r':
+		return TEXT("Enter");
 	default:
 		return TEXT("Esc");
 	}

@@ -34,15 +34,16 @@ static long lines_of(const struct tui *tui, int argument)
 
 ACTION(move_by)
 {
+	enum tui_column columns[TUI_COLUMN_COUNT];
+	const size_t count = chooser_columns(tui, columns);
 	long by = lines_of(tui, argument);
 
 	if (tui->mode == MODE_TABLE)
 		table_move(tui, by);
 	else if (tui->mode & (MODE_COLUMNS | MODE_SORT))
 		tui->chosen = by < 0 ? (tui->chosen > (size_t)-by ? tui->chosen - (size_t)-by : 0)
-			      : tui->chosen + (size_t)by < TUI_COLUMN_COUNT
-				      ? tui->chosen + (size_t)by
-				      : TUI_COLUMN_COUNT - 1;
+			      : tui->chosen + (size_t)by < count ? tui->chosen + (size_t)by
+								 : count - 1;
 	else
 		page_scroll(&tui->page, by, tui_body_lines() - 1);
 	return NULL;
@@ -155,19 +156,18 @@ ACTION(open_sorts)
 {
 	(void)argument;
 	tui->mode = MODE_SORT;
+	tui->chosen = 0;
 	return NULL;
 }
 
 ACTION(sort_by_chosen)
 {
 	struct state_sort sorts[TUI_COLUMN_SORTS_MAX];
-	const size_t count = column_sorts((enum tui_column)tui->chosen, sorts);
+	enum tui_column columns[TUI_COLUMN_COUNT];
 
 	(void)argument;
-	if (!count) {
-		tui_say(tui, false, "Rows cannot be sorted by this column.");
-		return NULL;
-	}
+	chooser_columns(tui, columns);
+	column_sorts(columns[tui->chosen], sorts);
 	tui->mode = MODE_TABLE;
 	tui->view.sort = sorts[0];
 	return tui_list(tui);
@@ -230,6 +230,7 @@ ACTION(open_columns)
 {
 	(void)argument;
 	tui->mode = MODE_COLUMNS;
+	tui->chosen = 0;
 	return NULL;
 }
 

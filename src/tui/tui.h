@@ -91,7 +91,7 @@ struct tui {
 	bool is_split;         /* the inspector is below the table, and follows its selection */
 	bool has_lower;        /* `inspected` is what it shows */
 	struct page lower;     /* its page */
-	size_t chosen;         /* in the list of columns */
+	size_t chosen;         /* in the list of columns (chooser_columns()) */
 	struct line_edit edit; /* the filter, also when it is not being typed */
 	struct line_edit jump, search, interval;
 
@@ -180,6 +180,9 @@ void inspector_close(struct tui *tui);
 void inspector_follow(struct tui *tui);
 
 void chooser_draw(struct tui *tui, int columns);
+/* The columns of the list, of which `chosen` is one: those that rows can be sorted by, where that
+ * is the question, else all. Returns how many there are. */
+size_t chooser_columns(const struct tui *tui, enum tui_column ret[TUI_COLUMN_COUNT]);
 
 /* No filter any more. */
 struct error *prompt_clear(struct tui *tui) MUST_CHECK;

@@ -36,6 +36,8 @@ TEST(valid_orders)
 		{ "lock_futx", "did you mean 'lock_futex'?" },
 		{ "xyzzyxyzzy", "unknown sort key 'xyzzyxyzzy'; expected one of: active, busy, "
 				"name, tid, wait," },
+		{ "memory", "rows cannot be sorted by 'memory'" },
+		{ "-command", "rows cannot be sorted by 'command'" },
 		{ "busy ", "unknown sort key 'busy '" },
 		{ "na\033me", "unknown sort key 'na?me'" },
 	};
@@ -124,6 +126,10 @@ TEST(lines_are_in_order)
 		{ "-lock", "edabc" },
 		{ "user", "adcbe" },
 		{ "-user", "ebdca" },
+		{ "cpu", "cedba" },
+		{ "-cpu", "aedbc" },
+		{ "pid", "edabc" },
+		{ "ended", "edabc" },
 		{ "cgroup", "abedc" },
 		{ "-cgroup", "dceba" },
 	};

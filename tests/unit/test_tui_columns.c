@@ -112,7 +112,7 @@ TEST(numbers_stand_where_the_bar_was)
 
 TEST(every_order_has_a_column)
 {
-	bool keys[STATE_SORT_KEYS] = { false }, states[STATE_COUNT] = { false };
+	bool keys[STATE_SORT_NONE] = { false }, states[STATE_COUNT] = { false };
 
 	for (enum tui_column column = 0; column < TUI_COLUMN_COUNT; column++) {
 		struct state_sort sorts[TUI_COLUMN_SORTS_MAX];
@@ -127,7 +127,7 @@ TEST(every_order_has_a_column)
 		}
 	}
 	/* BUSY is for programs. */
-	for (unsigned i = 0; i < STATE_SORT_KEYS; i++)
+	for (unsigned i = 0; i < STATE_SORT_NONE; i++)
 		assert_true(keys[i] != (i == STATE_SORT_BUSY));
 	for (unsigned i = 0; i < STATE_COUNT; i++)
 		assert_true(states[i]);
