@@ -151,12 +151,31 @@ static __always_inline void count_slot(__u32 thread, __u32 class, __u64 ns)
  *
  * On each CPU by itself: the longest of all CPUs are among them. */
 
+struct shortest_search {
+	__u64 least;
+	struct longest_blocks *blocks;
+	__u32 place;
+};
+
+/* A step of bpf_loop(), so that the verifier walks it once. */
+static long find_shortest(__u32 i, struct shortest_search *s)
+{
+	if (!s->blocks || i >= PROFILE_LONGEST_MAX || i >= config.longest)
+		return 1;
+	asm volatile("%0 &= 63" : "+r"(i));
+	if (s->blocks->blocks[i].blocked_ns < s->least) {
+		s->least = s->blocks->blocks[i].blocked_ns;
+		s->place = i;
+	}
+	return 0;
+}
+
 static __noinline int note_longest(struct profile_record *t, __u32 number, __u64 blocked_ns,
 				   __u64 runnable_ns)
 {
-	__u32 zero = 0, place, shortest = 0;
+	__u32 zero = 0, place;
 	struct longest_blocks *blocks = bpf_map_lookup_elem(&longest, &zero);
-	__u64 least = ~0ull;
+	struct shortest_search s = { .least = ~0ull, .blocks = blocks };
 	struct longest_block *block;
 
 	if (!t || !blocks)
@@ -165,15 +184,8 @@ static __noinline int note_longest(struct profile_record *t, __u32 number, __u64
 	if (place >= config.longest) {
 		if (blocked_ns <= blocks->least)
 			return 0;
-		for (__u32 i = 0; i < PROFILE_LONGEST_MAX; i++) {
-			if (i >= config.longest)
-				break;
-			if (blocks->blocks[i].blocked_ns < least) {
-				least = blocks->blocks[i].blocked_ns;
-				shortest = i;
-			}
-		}
-		place = shortest;
+		bpf_loop(PROFILE_LONGEST_MAX, find_shortest, &s, 0);
+		place = s.place;
 	} else {
 		blocks->count = place + 1;
 	}
@@ -189,14 +201,9 @@ static __noinline int note_longest(struct profile_record *t, __u32 number, __u64
 	block->user_stack = t->user_stack;
 	block->kernel_stack = t->kernel_stack;
 	block->waker = t->waker;
-	least = ~0ull;
-	for (__u32 i = 0; i < PROFILE_LONGEST_MAX; i++) {
-		if (i >= config.longest)
-			break;
-		if (blocks->blocks[i].blocked_ns < least)
-			least = blocks->blocks[i].blocked_ns;
-	}
-	blocks->least = least;
+	s.least = ~0ull;
+	bpf_loop(PROFILE_LONGEST_MAX, find_shortest, &s, 0);
+	blocks->least = s.least;
 	return 0;
 }
 

@@ -207,6 +207,13 @@ run_case "offcpu: a wait that began before is at the place of those that follow"
 	napping one_wait_is_one_place
 run_case "offcpu: waits that had not ended are counted" needs_profiles napping waits_that_go_on_are_counted
 run_case "offcpu: the longest wait of a place" needs_profiles longest_of_a_place_is_that_of_its_waits
+# The verifier takes as many as there may be: it once walked too far for 64.
+all_longest_waits_are_taken() {
+	take offcpu --longest 64 -d 0.3
+	[ "$(ask '.longest | length')" -gt 0 ] || { echo "no longest waits"; return 1; }
+}
+
+run_case "offcpu: as many longest waits as may be" needs_profiles all_longest_waits_are_taken
 run_case "offcpu: wakers of the longest waits" needs_profiles longest_waits_have_their_wakers
 run_case "offcpu: wakers that are no targets" needs_profiles longest_waits_have_their_wakers --comm reader
 run_case "offcpu: wakers of the longest waits, with single waits" needs_profiles \
