@@ -353,7 +353,7 @@ static int run_metric_list(const struct command *command, int argc, char **argv)
 
 static const struct option_row metric_list_options[] = {
 	{ "all", 0, NULL, parse_flag, offsetof(struct metric_list_arguments, all),
-	  "Print everything about every metric, the tags, and the sections.", NULL, false },
+	  "Print everything: all about every metric, the tags, and the sections.", NULL, false },
 	{ "markdown", 0, NULL, parse_flag, offsetof(struct metric_list_arguments, markdown),
 	  "Print Markdown tables.", NULL, false },
 	TERMINAL_OPTIONS

@@ -54,7 +54,7 @@ struct profile_arguments {
 	{ "cgroup", 0, "PATH", parse_cgroup, PROFILE_AT(arguments, target),                        \
 	  "Select only threads in this cgroup (version 2) and its descendants.", NULL, OPTION_COMMON },    \
 	{ "comm", 0, "GLOB", parse_comm, PROFILE_AT(arguments, comm),                              \
-	  "Profile only threads with such names, a glob (* and ?).", NULL, OPTION_COMMON },            \
+	  "Profile only threads of this name: a glob (* and ?).", NULL, OPTION_COMMON },            \
 	{ "user-threads-only", 'u', NULL, parse_flag, PROFILE_AT(arguments, user_threads),         \
 	  "Exclude kernel threads.", NULL, false },                                                \
 	{ "kernel-threads-only", 'k', NULL, parse_flag, PROFILE_AT(arguments, kernel_threads),     \
@@ -125,7 +125,7 @@ struct profile_arguments {
 	  "64MiB). What does not fit is left out, and the report says what that was.", NULL,       \
 	  false },                                                                                 \
 	{ "wakers", 0, NULL, parse_flag, PROFILE_AT(arguments, wakers),                            \
-	  "Add the waker and its stack on top of the stack of a wait.", NULL, OPTION_COMMON },             \
+	  "Add wakers to stacks: the waker and its stack, on top of the stack of a wait.", NULL, OPTION_COMMON },             \
 	{ "preempted-by", 0, NULL, parse_flag, PROFILE_AT(arguments, preemptors),                  \
 	  "Also show which threads ran while others waited for a CPU.", NULL, false },             \
 	{ "longest", 0, "N", parse_longest, PROFILE_AT(arguments, longest),                        \

@@ -94,11 +94,12 @@ static const struct option_row top_options[] = {
 	{ "no-kernel", 'K', NULL, parse_flag, AT(no_kernel), "Exclude kernel threads.", NULL,
 	  false },
 	{ "by", 'b', "GROUP", parse_grouping, AT(grouping),
-	  "Show one row for each thread (the default), process, cgroup, or pool (threads of a "
+	  "Choose what a row is: a thread (the default), process, cgroup, or pool (threads of a "
 	  "process whose names differ only in numbers).",
 	  grouping_value, OPTION_COMMON },
 	{ "sort", 's', "KEY", parse_string, AT(sort),
-	  "Sort by active (the default), wait, switches, threads, name, tid, pid, user, cgroup, "
+	  "Choose the order of rows: active (the default), wait, switches, threads, name, tid, "
+	  "pid, user, cgroup, "
 	  "cpu, ended, or a state; a leading \"-\" reverses the order. By default, json and csv "
 	  "are sorted by busy: as active, but time that waits for storage does not count.",
 	  NULL, OPTION_COMMON },
@@ -137,8 +138,8 @@ static const struct option_row top_options[] = {
 	{ "wide", 0, NULL, parse_wide, 0,
 	  "With --batch on a terminal: print all columns, and their cells whole.", NULL, false },
 	{ "record", 'r', "DIR", parse_string, AT(record),
-	  "Write a capture with the state times to DIR at the end of each window, as a recording "
-	  "for --replay, show and compare.",
+	  "Record the windows to DIR: a capture with the state times at the end of each, for "
+	  "--replay, show and compare.",
 	  NULL, OPTION_COMMON },
 	{ "keep", 0, "TIME|SIZE", parse_keep, AT(keep),
 	  "With --record: keep the captures of the last TIME (1h, 7d), or at most SIZE (500MiB). "
