@@ -70,7 +70,7 @@ say   = @echo "  $(1)"
 endif
 
 .DELETE_ON_ERROR:
-.SECONDARY: $(B)/bpf/profile.bpf.o $(B)/bpf/states.bpf.o $(B)/bpf/kstats.bpf.o $(B)/bpf/task_iterator.bpf.o
+.SECONDARY: $(B)/bpf/profile.bpf.o $(B)/bpf/states.bpf.o $(B)/bpf/kstats.bpf.o $(B)/bpf/task_iterator.bpf.o $(B)/bpf/kernel_lock.bpf.o
 .PHONY: all static install bench fuzz man doc clean
 
 all: $(B)/ctprof $(B)/libctprof.a $(B)/libctprof.so $(B)/libkstats.a $(B)/libkstats.so
@@ -89,7 +89,7 @@ objects_everywhere = $(foreach build,$(B) $(B)/tests/san $(B)/tests/fuzz/objects
 BPF_CLANG    ?= clang
 BPFTOOL      ?= bpftool
 BPF_INCLUDES := -Isrc -idirafter /usr/include
-SKELETONS    := $(B)/bpf/task_iterator.lskel.h $(B)/bpf/profile.skel.h $(B)/bpf/states.skel.h $(B)/bpf/kstats.skel.h
+SKELETONS    := $(B)/bpf/task_iterator.lskel.h $(B)/bpf/kernel_lock.lskel.h $(B)/bpf/profile.skel.h $(B)/bpf/states.skel.h $(B)/bpf/kstats.skel.h
 
 vpath %.bpf.c $(sort $(dir $(wildcard src/*/*.bpf.c)))
 

@@ -205,8 +205,28 @@ struct maple_arange_64 {
 	void *slot[10];
 };
 
+struct list_head {
+	struct list_head *next;
+};
+
+struct mutex {
+	atomic_long_t owner;
+};
+
+struct rw_semaphore {
+	atomic_long_t owner;
+	struct list_head wait_list;
+};
+
+/* kernel/locking/rwsem.c */
+struct rwsem_waiter {
+	struct list_head list;
+	struct task_struct *task;
+};
+
 struct mm_struct {
 	struct maple_tree mm_mt;
+	struct rw_semaphore mmap_lock;
 	unsigned long hiwater_rss, hiwater_vm, total_vm, exec_vm;
 	struct file *exe_file;
 	struct percpu_counter rss_stat[4];
@@ -286,6 +306,7 @@ struct task_struct {
 	struct signal_struct *signal;
 	struct task_io_accounting ioac;
 	struct task_delay_info *delays;
+	unsigned long blocker; /* a lock, and its kind in the lowest bits */
 	struct css_set *cgroups;
 	struct files_struct *files;
 	void *worker_private;

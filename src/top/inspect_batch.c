@@ -95,10 +95,17 @@ static struct error *find_subject(struct top *top, struct screen_subject *ret, b
 /* --- as JSON --- */
 
 static const char *const link_names[] = {
-	[LINK_UNKNOWN] = "unknown",     [LINK_RUNS] = "runs", [LINK_STOPPED] = "stopped",
-	[LINK_ENDED] = "ended",         [LINK_CALL] = "call", [LINK_OUTSIDE] = "kernel",
-	[LINK_LOCK] = "lock",           [LINK_JOIN] = "join", [LINK_CHILD] = "child",
+	[LINK_UNKNOWN] = "unknown",
+	[LINK_RUNS] = "runs",
+	[LINK_STOPPED] = "stopped",
+	[LINK_ENDED] = "ended",
+	[LINK_CALL] = "call",
+	[LINK_OUTSIDE] = "kernel",
+	[LINK_LOCK] = "lock",
+	[LINK_JOIN] = "join",
+	[LINK_CHILD] = "child",
 	[LINK_FILE_LOCK] = "file_lock",
+	[LINK_KERNEL_LOCK] = "kernel_lock",
 };
 
 static void put_string_or_null(struct json_writer *w, const char *key, const char *string)

@@ -28,6 +28,9 @@ static bool is_link_alike(const struct wait_link *a, const struct wait_link *b)
 		return false;
 	if (a->kind == LINK_LOCK)
 		return a->lock.address == b->lock.address;
+	if (a->kind == LINK_KERNEL_LOCK)
+		return a->kernel.owner == b->kernel.owner &&
+		       a->kernel.is_memory == b->kernel.is_memory;
 	return a->call.number == b->call.number && strcmp(a->object, b->object) == 0;
 }
 

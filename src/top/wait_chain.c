@@ -13,6 +13,7 @@
 #include "os/maps.h"
 #include "os/pairs.h"
 #include "process/process_memory.h"
+#include "sched/kernel_lock.h"
 #include "state/wait.h"
 #include "top/glance.h"
 
@@ -21,7 +22,7 @@
 
 const struct wait_host *wait_host(void)
 {
-	static struct wait_host host = { -1, process_memory_read };
+	static struct wait_host host = { -1, process_memory_read, kernel_lock_of };
 
 	if (host.proc < 0)
 		host.proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -461,13 +462,13 @@ static bool is_standing(struct glance *glance, size_t from)
 	return true;
 }
 
+/* From a thread on, behind the links that the chain has. */
 static void follow(void *context)
 {
 	struct glance *glance = context;
 	struct wait_chain *chain = &glance->chain;
 	uint32_t tid = glance->tid, next;
 
-	*chain = (struct wait_chain){ 0 };
 	while (tid && chain->count < WAIT_CHAIN_MOST) {
 		const size_t known = find_link(chain, tid);
 
@@ -487,10 +488,31 @@ static void follow(void *context)
 	glance->found = chain->count && !glance->is_late;
 }
 
+/* Does the last thread wait for a lock of the kernel? True if it is held by another, which is none
+ * of the chain's: numbers that are read one after the other make no circle. */
+static bool find_kernel_lock(const struct wait_look *look, struct wait_chain *chain,
+			     uint32_t *ret_owner)
+{
+	struct wait_link *link = &chain->links[chain->count - 1];
+
+	if (chain->is_cut || chain->cycle < chain->count || !link->is_deep || link->has_next ||
+	    !look->host->kernel_lock || !look->host->kernel_lock(link->tid, &link->kernel))
+		return false;
+	link->kind = LINK_KERNEL_LOCK;
+	*ret_owner = link->kernel.owner;
+	link->has_next = *ret_owner;
+	return *ret_owner && chain->count < WAIT_CHAIN_MOST &&
+	       find_link(chain, *ret_owner) == chain->count;
+}
+
 bool wait_chain_follow(struct wait_look *look, uint32_t tid, struct wait_chain *ret)
 {
 	*ret = (struct wait_chain){ 0 };
-	return glance_run(follow, look, tid, ret);
+	if (!glance_run(follow, look, tid, ret))
+		return false;
+	while (find_kernel_lock(look, ret, &tid) && glance_run(follow, look, tid, ret))
+		;
+	return true;
 }
 
 static void find_threads(void *context)

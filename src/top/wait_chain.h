@@ -23,19 +23,21 @@
 
 #include "os/task_call.h"
 #include "os/tasks.h"
+#include "sched/kernel_lock_record.h"
 #include "state/lock_owner.h"
 
 enum wait_link_kind {
-	LINK_UNKNOWN,   /* its system call may not be read */
-	LINK_RUNS,      /* or waits for a CPU */
-	LINK_STOPPED,   /* by `object` */
-	LINK_ENDED,     /* and was not waited for */
-	LINK_CALL,      /* it waits in its system call, at `object` where that is not empty */
-	LINK_OUTSIDE,   /* it waits, but in no system call */
-	LINK_LOCK,      /* for the lock at `address` */
-	LINK_JOIN,      /* for the end of the next thread */
-	LINK_CHILD,     /* for a child: the next, if there is only one */
-	LINK_FILE_LOCK, /* for a lock of a file, `object` */
+	LINK_UNKNOWN,     /* its system call may not be read */
+	LINK_RUNS,        /* or waits for a CPU */
+	LINK_STOPPED,     /* by `object` */
+	LINK_ENDED,       /* and was not waited for */
+	LINK_CALL,        /* it waits in its system call, at `object` where that is not empty */
+	LINK_OUTSIDE,     /* it waits, but in no system call */
+	LINK_LOCK,        /* for the lock at `address` */
+	LINK_JOIN,        /* for the end of the next thread */
+	LINK_CHILD,       /* for a child: the next, if there is only one */
+	LINK_FILE_LOCK,   /* for a lock of a file, `object` */
+	LINK_KERNEL_LOCK, /* for a lock of the kernel, in its system call or at a page fault */
 };
 
 #define WAIT_OBJECT_MAX 320
@@ -47,6 +49,7 @@ struct wait_link {
 	uint64_t switches;
 	struct task_call call;
 	struct lock_wait lock;        /* of LINK_LOCK and LINK_JOIN */
+	struct kernel_lock kernel;    /* of LINK_KERNEL_LOCK */
 	bool has_next;                /* it waits for a thread, which may be no link any more */
 	uint64_t inode;               /* of a socket or pipe that it waits at; else 0 */
 	uint32_t descriptor;          /* under which it has that open */
@@ -75,6 +78,9 @@ struct wait_host {
 	int proc; /* a descriptor of /proc, which stays the caller's */
 	/* Memory of a thread, as process_memory_read() of process/process_memory.h. */
 	size_t (*read_memory)(uint32_t tid, uint64_t address, void *into, size_t size);
+	/* As kernel_lock_of() of sched/kernel_lock.h, in the caller's thread; NULL: none is known.
+	 */
+	bool (*kernel_lock)(uint32_t tid, struct kernel_lock *ret);
 };
 
 /* The one of this host; NULL: /proc cannot be opened, or numbers there are not ours. */

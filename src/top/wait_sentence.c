@@ -121,6 +121,7 @@ static enum state state_of_link(const struct wait_link *link)
 	case LINK_LOCK:
 		return STATE_LOCK_FUTEX;
 	case LINK_FILE_LOCK:
+	case LINK_KERNEL_LOCK:
 		return STATE_LOCK_KERNEL;
 	case LINK_JOIN:
 		return STATE_IDLE_COND;
@@ -267,6 +268,37 @@ static void print_file_lock(FILE *out, const struct wait_link *link, const struc
 	print_name(out, next);
 }
 
+/* "in munmap, waiting for the kernel's lock of its memory (mmap_lock) held by ..." */
+static void print_kernel_lock(FILE *out, const struct wait_link *link, const struct wait_link *next)
+{
+	static const char *const names[] = {
+		[KERNEL_LOCK_MUTEX] = "a mutex of the kernel",
+		[KERNEL_LOCK_SEMAPHORE] = "a semaphore of the kernel",
+		[KERNEL_LOCK_READ] = "a read-write lock of the kernel",
+		[KERNEL_LOCK_WRITE] = "a read-write lock of the kernel",
+	};
+	const struct kernel_lock *lock = &link->kernel;
+
+	if (link->call.kind == TASK_CALL_IN)
+		print_call(out, link);
+	else if (lock->is_memory)
+		fputs("at a page fault", out);
+	else
+		fputs("in the kernel", out);
+	fprintf(out, ", waiting for %s",
+		lock->is_memory                    ? "the kernel's lock of its memory (mmap_lock)"
+		: lock->kind < array_length(names) ? names[lock->kind]
+						   : "a lock of the kernel");
+	if (lock->has_readers) {
+		fputs(" held by readers", out);
+	} else if (next) {
+		fputs(" held by ", out);
+		print_name(out, next);
+	} else if (link->has_next) {
+		fputs(" held by another thread", out);
+	}
+}
+
 void wait_link_print(FILE *out, const struct wait_link *link, const struct wait_link *next)
 {
 	switch (link->kind) {
@@ -311,6 +343,9 @@ void wait_link_print(FILE *out, const struct wait_link *link, const struct wait_
 		return;
 	case LINK_FILE_LOCK:
 		print_file_lock(out, link, next);
+		return;
+	case LINK_KERNEL_LOCK:
+		print_kernel_lock(out, link, next);
 		return;
 	}
 }

@@ -15,7 +15,7 @@ GUEST_GO := $(if $(shell command -v go),$(B)/$(GUEST)/calls_go)
 endif
 
 .PHONY: guest-programs
-guest-programs: $(GUEST_PROGRAMS) $(GUEST_GO) $(GUEST_HEAP) $(GUEST_SHAPES) $(B)/$(GUEST)/lives $(B)/$(GUEST)/sleepers \
+guest-programs: $(GUEST_PROGRAMS) $(GUEST_GO) $(GUEST_HEAP) $(GUEST_SHAPES) $(B)/$(GUEST)/lives $(B)/$(GUEST)/sleepers $(B)/$(GUEST)/lock_waits \
 	$(B)/$(GUEST)/states \
 	$(B)/$(GUEST)/kstats_calls $(B)/$(GUEST)/kstats_driver $(B)/$(GUEST)/sched_ext.bpf.o
 
@@ -29,7 +29,7 @@ $(B)/$(GUEST)/calls_go: tests/programs/runtimes/calls.go
 	@mkdir -p $(@D)
 	$(Q)GO111MODULE=off CGO_ENABLED=0 go build -o $@ $<
 
-$(B)/$(GUEST)/lives $(B)/$(GUEST)/sleepers: $(B)/$(GUEST)/%: $(B)/tests/programs/%.o
+$(B)/$(GUEST)/lives $(B)/$(GUEST)/sleepers $(B)/$(GUEST)/lock_waits: $(B)/$(GUEST)/%: $(B)/tests/programs/%.o
 	$(call say,LINK  $@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -static $(CFLAGS) $(LDFLAGS) -o $@ $^ -lpthread

@@ -35,6 +35,29 @@ holder_is_named() {
 	equal "a deadlock" "$(jq .deadlock "$json")" false
 }
 
+# The holder waits for memory that does not come, within write(2): the file is locked in the kernel.
+locks_of_the_kernel_are_named() {
+	grep -q 'blocker' <(bpftool btf dump file /sys/kernel/btf/vmlinux 2> /dev/null) || skip "this kernel does not note locks"
+	plant file "$scratch/lock.file"
+	answer
+	says "(100|99) % in write of $scratch/lock.file, waiting for a read-write lock of the kernel held by holder \($holder\), $(
+		)which is in write of $scratch/lock.file"
+	equal "what it waits for" "$(jq -r '.chain[0].waits' "$json")" kernel_lock
+}
+
+# One of several glances sees it: the lock is free for moments, and other programs run.
+locks_of_memory_are_named() {
+	local try
+
+	plant memory
+	for ((try = 0; try < 20; try++)); do
+		answer
+		! says ".* in m(un)?map, waiting for the kernel's lock of its memory \(mmap_lock\) held by holder \($holder\), .*" > /dev/null ||
+			return 0
+	done
+	says "the holder of mmap_lock"
+}
+
 what_the_holder_does_is_named() {
 	plant fifo "$scratch/fifo"
 	answer
@@ -139,6 +162,8 @@ run_case "top: the writer that keeps a writer out is named" inspect_needs_top ho
 run_case "top: the writer that keeps a reader out is named" inspect_needs_top holder_is_named write_read '(100|99) % waiting for read-write lock 0x[0-9a-f]+'
 run_case "top: the holder of a lock in shared memory is named" inspect_needs_top holder_is_named shared '(100|99) % waiting for lock 0x[0-9a-f]+'
 run_case "top: the holder of a file's lock is named" inspect_needs_top holder_is_named flock '(100|99) % waiting for a lock of file [^ ]*/lock\.flock'
+run_case "top: the thread that has a file locked in the kernel is named" inspect_needs_top locks_of_the_kernel_are_named
+run_case "top: the thread that holds the lock of memory is named" inspect_needs_top locks_of_memory_are_named
 run_case "top: what the holder of a lock waits for is named" inspect_needs_top what_the_holder_does_is_named
 run_case "top: the thread that is joined is named" inspect_needs_top joins_are_named
 run_case "top: a circle of waits is a deadlock" inspect_needs_top circles_are_deadlocks

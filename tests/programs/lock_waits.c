@@ -18,9 +18,12 @@
  *	shared      two processes, for a mutex in memory that they share
  *	pipe        the waiter reads a pipe, which the holder, another process, never writes
  *	tcp unix    the same with sockets
+ *	file        the waiter writes FILE, which the holder writes from memory that never comes
+ *	memory      the waiter maps memory, again and again, while the holder protects a lot of it
  *	garbage     the waiter waits for what looks like a mutex, whose owner is no thread's number
  */
 #include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
@@ -30,6 +33,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -89,6 +93,51 @@ static void read_for_ever(void)
 			exit(1);
 }
 
+/* Write the file from a page of memory that nobody fills (userfaultfd(2)): meanwhile the file is
+ * locked in the kernel. */
+static void write_for_ever(void)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register where = { .range.len = 4096, .mode = UFFDIO_REGISTER_MODE_MISSING };
+	const int fd = open(path, O_WRONLY | O_CREAT, 0600),
+		  faults = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	where.range.start = (uintptr_t)page;
+	if (ioctl(faults, UFFDIO_API, &api) || ioctl(faults, UFFDIO_REGISTER, &where))
+		exit(1);
+	stage->holder = own_tid();
+	if (write(fd, page, 4096) < 0)
+		exit(1);
+}
+
+#define PROTECTED ((size_t)256 << 20)
+
+/* Change mappings nearly all the time. */
+static void protect_for_ever(void)
+{
+	char *memory =
+		mmap(NULL, PROTECTED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	madvise(memory, PROTECTED, MADV_NOHUGEPAGE);
+	memset(memory, 1, PROTECTED);
+	stage->holder = own_tid();
+	for (;;)
+		if (mprotect(memory, PROTECTED, PROT_READ) ||
+		    mprotect(memory, PROTECTED, PROT_READ | PROT_WRITE))
+			exit(1);
+}
+
+static void map_for_ever(void)
+{
+	for (;;) {
+		void *page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (page == MAP_FAILED || munmap(page, 4096))
+			exit(1);
+	}
+}
+
 static void init_mutex(pthread_mutex_t *mutex)
 {
 	pthread_mutexattr_t attributes;
@@ -114,6 +163,10 @@ static void *hold(void *unused)
 {
 	(void)unused;
 	prctl(PR_SET_NAME, "holder");
+	if (is("file"))
+		write_for_ever();
+	if (is("memory"))
+		protect_for_ever();
 	if (is_rwlock())
 		pthread_rwlock_wrlock(&stage->rwlock);
 	else if (!is("join"))
@@ -142,6 +195,10 @@ static void *wait_for_it(void *unused)
 	stage->waiter = own_tid();
 	if (is("self"))
 		pthread_mutex_lock(&stage->other);
+	else if (is("memory"))
+		map_for_ever();
+	else if (is("file") && write(open(path, O_WRONLY), "", 1) < 0)
+		exit(1);
 	else if (is("write_write"))
 		pthread_rwlock_wrlock(&stage->rwlock);
 	else if (is("write_read"))

@@ -34,7 +34,7 @@ static int set_proc(void **state)
 	for (size_t i = 0; i < array_length(directories); i++)
 		assert_int_equal(mkdirat(proc.dir, directories[i], 0755), 0);
 	memset(memory, 0, sizeof(memory));
-	host = (struct wait_host){ proc.dir, read_memory };
+	host = (struct wait_host){ .proc = proc.dir, .read_memory = read_memory };
 	look = (struct wait_look){ .host = &host, .until_ns = UINT64_MAX };
 	return 0;
 }

@@ -33,7 +33,7 @@ static int set_proc(void **state)
 {
 	(void)state;
 	scratch_init(&proc);
-	host = (struct wait_host){ proc.dir, read_memory };
+	host = (struct wait_host){ .proc = proc.dir, .read_memory = read_memory };
 	look = (struct wait_look){ .host = &host, .until_ns = UINT64_MAX };
 	memset(memory, 0, sizeof(memory));
 	memory_reads = memory_bytes = 0;
@@ -379,6 +379,39 @@ TEST(looks_that_become_late)
 	assert_int_equal(memory_reads, 1);
 }
 
+/* Thread 101 waits for the memory of its process, 102 for a mutex of 101. */
+static bool tell_kernel_lock(uint32_t tid, struct kernel_lock *ret)
+{
+	*ret = (struct kernel_lock){ .kind = tid == 101 ? KERNEL_LOCK_READ : KERNEL_LOCK_MUTEX,
+				     .owner = tid == 101 ? 102 : 101,
+				     .is_memory = tid == 101 };
+	return tid != 103;
+}
+
+TEST(locks_of_the_kernel)
+{
+	char call[128];
+
+	host.kernel_lock = tell_kernel_lock;
+	snprintf(call, sizeof(call), "%d 0x1000 0x2000 0x0 0x0 0x0 0x0 0x7ff0 0x55\n", SYS_munmap);
+	put_thread(101, "faulter", 'D', "-1 0x7ff0 0x55\n");
+	put_thread(102, "mapper", 'R', "running\n");
+	expect_sentence(101, STATE_LOCK_KERNEL,
+			"100 % at a page fault, waiting for the kernel's lock of its memory "
+			"(mmap_lock) held by mapper (102), which is running or waiting for a CPU");
+	/* Who is asked last may have the lock of who was asked first: that is no circle. */
+	put_thread(102, "mapper", 'D', call);
+	expect_sentence(101, STATE_LOCK_KERNEL,
+			"100 % at a page fault, waiting for the kernel's lock of its memory "
+			"(mmap_lock) held by mapper (102), which is in munmap, waiting for a mutex "
+			"of the kernel held by another thread");
+	/* Sleeps that signals end are not looked at, and one may wait for none. */
+	put_thread(102, "mapper", 'S', call);
+	expect_sentence(102, STATE_SLEEP_OTHER, "100 % in munmap");
+	put_thread(103, "other", 'D', call);
+	expect_sentence(103, STATE_LOCK_KERNEL, "100 % in munmap");
+}
+
 /* Files and memory of any content give a chain or none, within bounds. */
 TEST(anything)
 {
@@ -512,7 +545,7 @@ TEST(threads_that_a_process_has_now)
 UNIT_TESTS(CASE(a_lock_and_what_its_holder_does), CASE(holders_that_run_stop_and_end),
 	   CASE(circles), CASE(locks_of_files_are_of_processes), CASE(long_chains),
 	   CASE(owners_that_are_no_threads), CASE(numbers_of_containers), CASE(other_ends_of_pipes),
-	   CASE(locks_are_read_once), CASE(late_looks), CASE(looks_that_become_late),
-	   CASE(names_are_made_safe), CASE(remarks_are_made_safe),
+	   CASE(locks_of_the_kernel), CASE(locks_are_read_once), CASE(late_looks),
+	   CASE(looks_that_become_late), CASE(names_are_made_safe), CASE(remarks_are_made_safe),
 	   CASE(what_is_seen_fits_the_state), CASE(which_state_leads), CASE(reasons_to_be_stopped),
 	   CASE(threads_that_a_process_has_now), CASE(anything))

@@ -43,6 +43,21 @@ files_have_a_semaphore() {
 	kernel_lock_is_shared kernel_rwsem
 }
 
+# A thread that changes mappings all the time, and one that waits for it: it is seen in most glances.
+memory_is_locked_by_one() {
+	local told holder waiter try
+
+	lock_waits memory > told.locks &
+	at_end "kill -KILL $!"
+	until read -r told holder waiter < told.locks && [ "$told" = ready ]; do sleep 0.1; done
+	for try in 1 2 3 4 5 6 7 8 9 10; do
+		ctprof top --tid "$waiter" --inspect "$waiter" -i 300ms > told.page
+		! head -n 1 told.page | grep -q "the kernel's lock of its memory (mmap_lock) held by holder ($holder)" || return 0
+	done
+	head -n 1 told.page
+	return 1
+}
+
 who_wants_a_cpu_waits_for_it() {
 	watch_states spin syscalls starved
 	states_hold spin syscalls hog starved
@@ -152,6 +167,7 @@ run_case "top: a waiting thread is in its state all the time" waits_are_told
 run_case "top: servers wait for work, and a socket for data" servers_are_idle
 run_case "top: a mutex of the kernel" terminals_have_a_mutex
 run_case "top: a semaphore of the kernel" files_have_a_semaphore
+run_case "top: the thread that holds the lock of memory is named" memory_is_locked_by_one
 run_case "top: a busy thread runs or waits for a CPU, and starves" who_wants_a_cpu_waits_for_it
 run_case "top: of two on one CPU one is runnable" one_of_two_runs
 run_case "top: threads that are short-lived are in the times of their process" the_dead_are_counted
