@@ -18,7 +18,8 @@ struct known_row {
 /*
  * Of the kernel, functions as of Linux 5.15 to 6.18: those of kernel/sched/core.c, the waits of
  * kernel/sched/completion.c, kernel/sched/wait_bit.c, mm/filemap.c and kernel/futex/waitwake.c, and
- * the entries of x86 and arm64. Of runtimes, the prefixes of their own packages and namespaces.
+ * the entries of x86 and arm64. Of runtimes, the prefixes of their own packages and namespaces; of
+ * PostgreSQL, src/backend/storage/ipc/latch.c, in which every wait of a server ends.
  */
 static const struct known_row known_frames[] = {
 	{ FRAME_SCHEDULER, FRAME_KERNEL, "__schedule", NULL },
@@ -104,12 +105,22 @@ static const struct known_row known_frames[] = {
 	{ FRAME_LIBRARY, FRAME_USER, "syscall.*", NULL },
 	{ FRAME_LIBRARY, FRAME_USER, "sync.*", NULL },
 	{ FRAME_LIBRARY, FRAME_USER, "time.Sleep", NULL },
+	{ FRAME_LIBRARY, FRAME_USER, "os.*", NULL },
+	{ FRAME_LIBRARY, FRAME_USER, "io.*", NULL },
+	{ FRAME_LIBRARY, FRAME_USER, "io/*", NULL },
+	{ FRAME_LIBRARY, FRAME_USER, "bufio.*", NULL },
+	{ FRAME_LIBRARY, FRAME_USER, "net.*", NULL },
+	{ FRAME_LIBRARY, FRAME_USER, "net/http.*", NULL },
+	{ FRAME_LIBRARY, FRAME_USER, "crypto/*", NULL },
+	{ FRAME_LIBRARY, FRAME_USER, "database/sql.*", NULL },
 	{ FRAME_LIBRARY, FRAME_USER, "uv_*", NULL },
 	{ FRAME_LIBRARY, FRAME_USER, "uv__*", NULL },
 	{ FRAME_LIBRARY, FRAME_USER, "v8::*", NULL },
 	{ FRAME_LIBRARY, FRAME_USER, "node::*", NULL },
 	{ FRAME_LIBRARY, FRAME_USER, "Builtins_*", NULL },
 	{ FRAME_LIBRARY, FRAME_USER, "Builtin:*", NULL },
+	{ FRAME_LIBRARY, FRAME_USER, "WaitLatch*", "postgres" },
+	{ FRAME_LIBRARY, FRAME_USER, "WaitEventSet*", "postgres" },
 	{ FRAME_LIBRARY, FRAME_USER, "Py_*", NULL },
 	{ FRAME_LIBRARY, FRAME_USER, "PyEval_*", NULL },
 	{ FRAME_LIBRARY, FRAME_USER, "PyObject_*", NULL },
