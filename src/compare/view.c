@@ -41,10 +41,12 @@ bool view_is_own(const struct name *group)
 	return group && text_equal(name_text(group), TEXT("ctprof"));
 }
 
+/* A name that has characters of globs in it also matches itself, as people copy it. */
 static bool matches_any(const struct patterns *patterns, const struct name *group)
 {
 	for (size_t i = 0; i < patterns->count; i++)
-		if (term_matches(patterns->items[i], name_text(group), TERM_WHOLE))
+		if ((group && text_equal(text_of(patterns->items[i]), name_text(group))) ||
+		    term_matches(patterns->items[i], name_text(group), TERM_WHOLE))
 			return true;
 	return false;
 }

@@ -139,6 +139,22 @@ TEST(patterns_add_up)
 	assert_int_equal(display.view.keys.cgroups.flatten.count, 1);
 }
 
+/* As people copy it from a report. */
+TEST(names_with_characters_of_globs_match_themselves)
+{
+	struct arena arena = { 0 };
+	struct names names;
+	const struct name *name;
+
+	names_init(&names, &arena);
+	name = names_intern(&names, "we[b]*1", 7);
+	assert_non_null(name);
+	expect_ok(parse_pattern("we[b]*1", &display.view.match));
+	assert_true(view_matches(&display.view, name));
+	names_deinit(&names);
+	arena_deinit(&arena);
+}
+
 TEST(orders)
 {
 	static const struct {
@@ -318,6 +334,7 @@ TEST(the_environment_sets_the_width)
 #define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 UNIT_TESTS(CASE(wrong_values), CASE(offered_values_are_taken), CASE(a_list_replaces_the_one_before),
-	   CASE(patterns_add_up), CASE(orders), CASE(least_changes), CASE(conflicting_options),
+	   CASE(patterns_add_up), CASE(names_with_characters_of_globs_match_themselves),
+	   CASE(orders), CASE(least_changes), CASE(conflicting_options),
 	   CASE(the_usual_limit_is_that_of_the_format), CASE(shares_are_found_where_they_are_shown),
 	   CASE(sections_of_cgroups_want_their_axis), CASE(the_environment_sets_the_width))
