@@ -142,10 +142,11 @@ TEST(patterns_add_up)
 /* As people copy it from a report. */
 TEST(names_with_characters_of_globs_match_themselves)
 {
-	struct arena arena = { 0 };
+	struct arena arena;
 	struct names names;
 	const struct name *name;
 
+	arena_init(&arena, 1 << 16);
 	names_init(&names, &arena);
 	name = names_intern(&names, "we[b]*1", 7);
 	assert_non_null(name);
