@@ -24,6 +24,30 @@ static struct error *take_pid(void *context, const char *piece)
 	return array_push(&target->pids, pid) ? NULL : &error_no_memory;
 }
 
+/* Could it be the name of a program, and needs no quotes? */
+static bool is_like_a_name(const char *piece)
+{
+	return ((*piece | 0x20) >= 'a' && (*piece | 0x20) <= 'z') &&
+	       !piece[strspn(piece, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "_.-")];
+}
+
+static struct error *take_pid_by_comm(void *context, const char *piece)
+{
+	struct error *err = take_pid(context, piece);
+
+	if (!err || !is_like_a_name(piece))
+		return err;
+	error_destroy(err);
+	return error_create("'%.40s' is not a process ID; did you mean --comm %.40s?", piece,
+			    piece);
+}
+
+struct error *parse_pids_by_comm(const char *argument, void *at)
+{
+	return each_piece(argument, "process number", take_pid_by_comm, at);
+}
+
 struct error *parse_pids(const char *argument, void *at)
 {
 	return each_piece(argument, "process number", take_pid, at);

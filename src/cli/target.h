@@ -15,12 +15,13 @@ struct target {
 	char *cgroup_text;
 };
 
-/* The rows, for the table of a command whose arguments have a `struct target target`. */
-#define TARGET_OPTIONS(arguments)                                                              \
+/* The rows, for the table of a command whose arguments have a `struct target target`. `parse` is
+ * parse_pids, or parse_pids_by_comm where there is a --comm as well. */
+#define TARGET_OPTIONS(arguments, parse)                                                       \
 	{ "pid",                                                                               \
 	  'p',                                                                                 \
 	  "PID[,PID...]",                                                                      \
-	  parse_pids,                                                                          \
+	  parse,                                                                               \
 	  offsetof(struct arguments, target),                                                  \
 	  "Select only these processes, with all their threads. May be given more than once.", \
 	  NULL,                                                                                \
@@ -33,6 +34,8 @@ struct target {
 
 struct error *parse_cgroup(const char *argument, void *at);
 struct error *parse_pids(const char *argument, void *at);
+/* The same; for a name the error shows --comm. */
+struct error *parse_pids_by_comm(const char *argument, void *at);
 
 /* Thread IDs. */
 struct thread_numbers {

@@ -35,7 +35,7 @@ static const struct option_row capture_options[] = {
 	  "Write to FILE; - is standard output. The default is HOSTNAME-TIMESTAMP.ctprof.zst in "
 	  "the current directory.",
 	  NULL, OPTION_COMMON },
-	TARGET_OPTIONS(capture_arguments),
+	TARGET_OPTIONS(capture_arguments, parse_pids_by_comm),
 	READING_OPTIONS(capture_arguments),
 	RECORD_OPTIONS(capture_arguments),
 	{ "proc-root", 0, "DIR", parse_string, AT(proc_root),

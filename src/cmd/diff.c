@@ -35,7 +35,7 @@ static const struct option_row diff_options[] = {
 	{ "output", 'o', "PREFIX", parse_string, AT(prefix),
 	  "Keep the two snapshots as PREFIX.baseline.ctprof.zst and PREFIX.candidate.ctprof.zst.",
 	  NULL, false },
-	TARGET_OPTIONS(diff_arguments),
+	TARGET_OPTIONS(diff_arguments, parse_pids_by_comm),
 	READING_OPTIONS(diff_arguments),
 	{ "quiet", 'q', NULL, parse_flag, AT(quiet),
 	  "Print nothing on standard error about the command and the captures.", NULL, false },

@@ -84,7 +84,7 @@ static struct error *parse_window(const char *argument, void *at)
 #define AT(member) offsetof(struct top_arguments, member)
 
 static const struct option_row top_options[] = {
-	TARGET_OPTIONS(top_arguments),
+	TARGET_OPTIONS(top_arguments, parse_pids),
 	{ "tid", 't', "TID[,TID...]", parse_tids, AT(tids),
 	  "Show only these threads. May be given more than once.", NULL, false },
 	{ "filter", 'f', "TERMS", parse_string, AT(filter),
