@@ -470,6 +470,7 @@ struct profile_options profile_arguments_apply(const struct profile_arguments *a
 		.tid_count = arguments->tids.count,
 		.cgroup = arguments->cgroup,
 		.comm = arguments->comm,
+		.no_children = arguments->no_children,
 		.only_user = arguments->user_threads,
 		.only_kernel = arguments->kernel_threads,
 		.include_self = arguments->include_self,

@@ -26,6 +26,7 @@ struct profile_arguments {
 	struct {
 		ARRAY(const char *);
 	} events;
+	bool no_children;
 	bool user_threads, kernel_threads, user_stacks, kernel_stacks, no_stacks, include_self;
 	struct reason_selection states; /* none: all that the mode says */
 	enum profile_unwind unwind;
@@ -44,9 +45,11 @@ struct profile_arguments {
 #define PROFILE_OPTIONS(arguments)                                                                 \
 	{ "mode", 0, "MODE", parse_profile_mode, PROFILE_AT(arguments, mode),                      \
 	  "The thread states to profile: on (running), off (waiting) or both.", profile_mode_name, false }, \
-	{ "pid", 'p', "PID[,PID...]", parse_pids, PROFILE_AT(arguments, target),                   \
-	  "Profile only these processes, with all their threads and future children. "             \
-	  "May be given more than once.", NULL, OPTION_COMMON },                                           \
+	{ "pid", 'p', "PID[,PID...]", parse_pids_by_comm, PROFILE_AT(arguments, target),                   \
+	  "Profile only these processes, with all their threads and children, also those "         \
+	  "that start later. May be given more than once.", NULL, OPTION_COMMON },                         \
+	{ "no-children", 0, NULL, parse_flag, PROFILE_AT(arguments, no_children),                  \
+	  "Leave out the children of -p, -t or the command.", NULL, false },                       \
 	{ "tid", 't', "TID[,TID...]", parse_tids, PROFILE_AT(arguments, tids),                     \
 	  "Profile only these threads, and threads that they create. May be given more "           \
 	  "than once.", NULL,                                                                      \
@@ -54,7 +57,8 @@ struct profile_arguments {
 	{ "cgroup", 0, "PATH", parse_cgroup, PROFILE_AT(arguments, target),                        \
 	  "Select only threads in this cgroup (version 2) and its descendants.", NULL, OPTION_COMMON },    \
 	{ "comm", 0, "GLOB", parse_comm, PROFILE_AT(arguments, comm),                              \
-	  "Profile only threads of this name: a glob (* and ?).", NULL, OPTION_COMMON },            \
+	  "Profile only processes of this name, with all their threads, and threads of this name: " \
+	  "a glob (* and ?).", NULL, OPTION_COMMON },                                              \
 	{ "user-threads-only", 'u', NULL, parse_flag, PROFILE_AT(arguments, user_threads),         \
 	  "Exclude kernel threads.", NULL, false },                                                \
 	{ "kernel-threads-only", 'k', NULL, parse_flag, PROFILE_AT(arguments, kernel_threads),     \

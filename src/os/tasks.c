@@ -46,6 +46,54 @@ int tasks_list(int dir, struct tids *ret)
 	return failed;
 }
 
+static bool has_tid(const struct tids *tids, uint32_t tid)
+{
+	for (size_t i = 0; i < tids->count; i++)
+		if (tids->items[i] == tid)
+			return true;
+	return false;
+}
+
+/* Each thread has a list of the children that it started itself. */
+static int add_children_of(int proc, uint32_t pid, uint32_t tid, size_t most,
+			   struct file_buffer *buffer, struct tids *ret)
+{
+	struct text bytes, word;
+	uint32_t child;
+	char path[64];
+
+	snprintf(path, sizeof(path), "%" PRIu32 "/task/%" PRIu32 "/children", pid, tid);
+	if (file_read(proc, path, buffer, &bytes))
+		return 0;
+	while (ret->count < most && text_word(&bytes, &word))
+		if (text_u32(word, &child) && !has_tid(ret, child) && !array_push(ret, child))
+			return ENOMEM;
+	return 0;
+}
+
+int tasks_add_children(int proc, size_t most, struct tids *ret)
+{
+	struct file_buffer buffer = { 0 };
+	struct tids threads = { 0 };
+	int failed = 0;
+
+	for (size_t i = 0; i < ret->count && ret->count < most && !failed; i++) {
+		_cleanup_close_ int dir = -1;
+		char path[32];
+
+		snprintf(path, sizeof(path), "%" PRIu32 "/task", ret->items[i]);
+		dir = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (dir < 0 || tasks_list(dir, &threads))
+			continue;
+		for (size_t k = 0; k < threads.count && !failed; k++)
+			failed = add_children_of(proc, ret->items[i], threads.items[k], most,
+						 &buffer, ret);
+	}
+	file_buffer_deinit(&buffer);
+	array_deinit(&threads);
+	return failed;
+}
+
 int task_leader(int proc, uint32_t number, struct file_buffer *buffer, uint32_t *ret)
 {
 	struct text bytes, value;

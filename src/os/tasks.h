@@ -28,6 +28,11 @@ struct tids {
  * what `ret` held. Returns 0 or an errno. */
 int tasks_list(int dir, struct tids *ret);
 
+/* Behind the processes in `ret`, add their children in `proc`, and the children of these, until
+ * there are `most`. A process that is gone, or may not be read, has none; nor has any where the
+ * kernel has no list of children (CONFIG_PROC_CHILDREN). Returns 0 or ENOMEM. */
+int tasks_add_children(int proc, size_t most, struct tids *ret);
+
 /* The number of threads of the host, as `loadavg` tells (TASKS_LOADAVG, except in tests); 0: it
  * cannot be read. sysinfo(2) has only 16 bits for it. */
 #define TASKS_LOADAVG "/proc/loadavg"

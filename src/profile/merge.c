@@ -59,7 +59,7 @@ static struct error *merge_meta(const struct merge *m)
 	} names[] = {
 		{ &into->host, from->host },       { &into->kernel, from->kernel },
 		{ &into->command, from->command }, { &into->version, from->version },
-		{ &into->mode, from->mode },
+		{ &into->mode, from->mode },       { &into->target, from->target },
 	};
 
 	for (size_t i = 0; i < array_length(names); i++) {

@@ -209,7 +209,8 @@ struct profile_losses {
 
 struct profile_meta {
 	const struct name *host, *kernel, *command, *version; /* may be NULL */
-	const struct name *mode; /* "on", "off", "both", or NULL when it was imported */
+	const struct name *target; /* "stockd (5058) and 5 children"; NULL: no process was named */
+	const struct name *mode;   /* "on", "off", "both", or NULL when it was imported */
 	uint64_t captured_at_unix_ns;
 	uint64_t duration_ns;
 	uint64_t on_cpu_period_ns;  /* of on-CPU samples; 0: none were taken */

@@ -89,6 +89,7 @@ static const struct json_field meta_rows[] = {
 	META(name, host),
 	META(name, kernel),
 	META(name, command),
+	META(name, target),
 	META(name, version),
 	META(name, mode),
 	META(u64, captured_at_unix_ns),

@@ -14,6 +14,7 @@
 struct error *head_report(FILE *out, const struct profile_report *report,
 			  const struct profile_style *style)
 {
+	const struct name *target = report->profile->meta.target;
 	const char *title = profile_title(report);
 	_cleanup_free_ char *origin = NULL;
 	size_t length;
@@ -27,6 +28,10 @@ struct error *head_report(FILE *out, const struct profile_report *report,
 	if (style->colour)
 		fputs("\033[1m", out);
 	text_print_visible(out, text_of(title), 0);
+	if (target) {
+		fputs(" of ", out);
+		text_print_visible(out, name_text(target), 0);
+	}
 	if (style->colour)
 		fputs("\033[0m", out);
 	if (length)

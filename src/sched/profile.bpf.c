@@ -116,7 +116,7 @@ int on_new_task(__u64 *ctx)
 	tctx = create_ctx(task);
 	inherit_mappings(tgid_of(maker), tgid_of(task));
 	if (config.only_targets)
-		kind = child_kind(maker, parent ? &parent->match : &unknown);
+		kind = child_kind(maker, task, parent ? &parent->match : &unknown);
 	if (!tctx)
 		lose_if_wanted(task, kind, true);
 	if (tctx && !track.follows)
@@ -223,7 +223,7 @@ int on_rename(__u64 *ctx)
 	if (!tctx || tctx->phase < TRACK_YES || is_in_exec(task))
 		return 0;
 	t = tctx->number ? record_at(tctx->number) : 0;
-	if (!config.has_comm) {
+	if (!config.has_comm || is_named_by_process(task)) {
 		if (t)
 			rename_record(&t->task, (void *)ctx[1]);
 		return 0;

@@ -233,6 +233,8 @@ static struct error *read_maps(struct profile_reading *r)
 		err = reading_samples(r);
 	if (!err)
 		err = reading_extras(r);
+	if (!err)
+		err = reading_target(r);
 	if (!err && r->session->images)
 		err = process_table_put(process_watch_table(r->session->images), r->profile);
 	return err ? err : put_losses(r);

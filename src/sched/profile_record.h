@@ -44,6 +44,8 @@ struct profile_config {
 	__u32 recheck;          /* one in so many recognised stacks is walked as well */
 	__u64 cgroup;           /* only threads in it and below; 0: all */
 	__u8 only_targets;      /* threads in `targets` and their children, and no others */
+	__u8 has_children;      /* these include children that are there at the start */
+	__u8 no_children;       /* and not even those that come later: only threads */
 	__u8 only_user, only_kernel; /* threads of that kind */
 	__u8 has_comm, has_cpus;     /* select threads by name, or by CPU */
 	__u8 by_cpu;                 /* keep one count per CPU */

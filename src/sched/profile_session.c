@@ -118,6 +118,8 @@ static void configure(struct profile_config *config, const struct profile_option
 	config->recheck = options->recheck;
 	config->cgroup = options->cgroup;
 	config->only_targets = options->pid_count || options->tid_count || options->command;
+	config->has_children = options->pid_count && !options->no_children;
+	config->no_children = options->no_children;
 	config->only_user = options->only_user;
 	config->only_kernel = options->only_kernel;
 	config->has_cpus = options->cpus != NULL;

@@ -54,7 +54,10 @@ struct profile_options {
 	uint32_t command; /* a child of ctprof that is about to exec: tracked from then on; 0: none
 			   */
 	uint64_t cgroup;  /* its number; 0: all */
-	const char *comm; /* a glob; NULL: all */
+	const char *comm; /* a glob, of the name of a thread or of its process; NULL: all */
+	/* Of `pids`, `tids` and `command` no children; else those that are there, but of `tids`,
+	 * and those that are started. */
+	bool no_children;
 	bool only_user, only_kernel, include_self;
 	const uint64_t *cpus; /* a bit for each; NULL: all */
 	size_t cpu_words;

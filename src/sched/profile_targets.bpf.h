@@ -56,14 +56,65 @@ static long glob_step(__u32 index, struct glob_match *m)
 	return 0;
 }
 
-static __always_inline bool name_matches(struct task_struct *task)
+static __always_inline bool name_matches(const char *name)
 {
 	struct glob_match m = { 0 };
 
-	__builtin_memcpy(m.name, task->comm, sizeof(m.name));
-	m.name[PROFILE_COMM_MAX - 1] = 0;
+	bpf_probe_read_kernel_str(m.name, sizeof(m.name), name);
 	bpf_loop(PROFILE_COMM_MAX * PROFILE_GLOB_MAX, glob_step, &m, 0);
 	return m.result == 1;
+}
+
+/* Its process has the name that is wanted, or itself. */
+static __always_inline bool is_named(struct task_struct *task)
+{
+	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
+
+	return name_matches(leader->comm) || (leader != task && name_matches(task->comm));
+}
+
+/* A name that the thread gives itself changes nothing then. */
+static __always_inline bool is_named_by_process(struct task_struct *task)
+{
+	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
+
+	return leader != task && name_matches(leader->comm);
+}
+
+/* --- children --- */
+
+#define ANCESTORS_MAX 64
+
+struct ancestor_search {
+	struct task_struct *task;
+	bool is_found;
+};
+
+/* A step towards the first process, whose parent is the idle task, which is its own. */
+static long look_at_parent(__u32 index, struct ancestor_search *search)
+{
+	struct task_struct *task = search->task, *parent = BPF_CORE_READ(task, real_parent);
+	__u32 tgid, *how;
+
+	(void)index;
+	if (!parent || parent == task)
+		return 1;
+	search->task = parent;
+	tgid = track.pid_level ? pid_number(BPF_CORE_READ(parent, group_leader), track.pid_level)
+			       : (__u32)BPF_CORE_READ(parent, tgid);
+	how = bpf_map_lookup_elem(&target_processes, &tgid);
+	search->is_found = how && *how == TARGET_NOW;
+	return search->is_found;
+}
+
+/* Was it started by a target, or by one that a target started? What they start from now on knows
+ * it by its parent. */
+static __always_inline bool is_below_target(struct task_struct *task)
+{
+	struct ancestor_search search = { .task = task };
+
+	bpf_loop(ANCESTORS_MAX, look_at_parent, &search, 0);
+	return search.is_found;
 }
 
 static __always_inline bool is_target(struct task_struct *task, struct target_match *match)
@@ -79,14 +130,17 @@ static __always_inline bool is_target(struct task_struct *task, struct target_ma
 		how = bpf_map_lookup_elem(&target_threads, &tid);
 	if (how && *how == TARGET_FROM_EXEC)
 		match->is_command = 1;
-	else if (how)
+	else if (how || (config.has_children && is_below_target(task)))
 		match->kind = TARGET_YES;
-	return how != 0;
+	return match->is_command || match->kind == TARGET_YES;
 }
 
 /* A new task is a target if its parent is, even if other filters exclude the parent. */
-static __always_inline __u8 child_kind(struct task_struct *parent, struct target_match *match)
+static __always_inline __u8 child_kind(struct task_struct *parent, struct task_struct *child,
+				       struct target_match *match)
 {
+	if (config.no_children && tgid_of(parent) != tgid_of(child))
+		return TARGET_NO;
 	return is_target(parent, match) && !match->is_command ? TARGET_YES : TARGET_NO;
 }
 
@@ -105,7 +159,7 @@ static __always_inline bool is_thread_target(struct task_struct *task, struct ta
 		return false;
 	if (config.cgroup && !is_below(task, config.cgroup))
 		return false;
-	return !config.has_comm || name_matches(task);
+	return !config.has_comm || is_named(task);
 }
 
 /* Like lose_storage(), for a task that has no storage to keep its match in. */

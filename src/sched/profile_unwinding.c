@@ -38,6 +38,27 @@ static uint32_t process_of_tid(uint32_t tid)
 	return tgid;
 }
 
+/* Children whose tables are made before the start. Those of more are made when a walk wants them.
+ */
+#define CHILDREN_MAX 256
+
+/* The processes whose tables are made before the start. */
+static struct error *list_processes(const struct profile_options *options, struct tids *ret)
+{
+	_cleanup_close_ int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool is_complete = true;
+
+	for (size_t i = 0; i < options->pid_count; i++)
+		is_complete &= array_push(ret, options->pids[i]);
+	if (is_complete && proc >= 0 && !options->no_children)
+		is_complete = !tasks_add_children(proc, ret->count + CHILDREN_MAX, ret);
+	for (size_t i = 0; i < options->tid_count; i++)
+		is_complete &= array_push(ret, process_of_tid(options->tids[i]));
+	if (options->command)
+		is_complete &= array_push(ret, options->command);
+	return is_complete ? NULL : &error_no_memory;
+}
+
 static struct error *open_deferred_stacks(struct profile_session *session)
 {
 	const int ring = bpf_map__fd(session->program->maps.deferred_stacks);
@@ -57,8 +78,7 @@ struct error *profile_open_unwinder(struct profile_session *session)
 {
 	const struct profile_options *options = &session->options;
 	const struct profile_bpf *program = session->program;
-	_cleanup_free_ uint32_t *pids =
-		calloc(options->pid_count + options->tid_count + 1, sizeof(*pids));
+	struct tids pids = { 0 };
 	struct unwinder_options unwinder = {
 		.chunks = bpf_map__fd(program->maps.unwind_chunks),
 		.rules = bpf_map__fd(program->maps.unwind_rules),
@@ -72,22 +92,16 @@ struct error *profile_open_unwinder(struct profile_session *session)
 		.images = session->images,
 		.guard = session->guard,
 		.kept = session->kept,
-		.pids = pids,
 		.max_bytes = options->memory_bytes,
 		.limit = &session->limit,
 	};
+	struct error *err = list_processes(options, &pids);
 
-	struct error *err;
-
-	if (!pids)
-		return &error_no_memory;
-	memcpy(pids, options->pids, options->pid_count * sizeof(*pids));
-	for (size_t i = 0; i < options->tid_count; i++)
-		pids[options->pid_count + i] = process_of_tid(options->tids[i]);
-	unwinder.pid_count = options->pid_count + options->tid_count;
-	if (options->command)
-		pids[unwinder.pid_count++] = options->command;
-	err = unwinder_open(&unwinder, &session->unwinder);
+	unwinder.pids = pids.items;
+	unwinder.pid_count = pids.count;
+	if (!err)
+		err = unwinder_open(&unwinder, &session->unwinder);
+	array_deinit(&pids);
 	return err ? err : open_deferred_stacks(session);
 }
 

@@ -54,6 +54,9 @@ struct error *reading_waker(struct profile_reading *r, uint32_t number, uint32_t
 /* Read the longest waits, the histograms and the preemptors (reading_extras.c). */
 struct error *reading_extras(struct profile_reading *r) MUST_CHECK;
 
+/* Say what was profiled, if processes were named, once threads are known (reading_target.c). */
+struct error *reading_target(struct profile_reading *r) MUST_CHECK;
+
 /* A wait in this kernel stack, before any node is asked for (reading_stacks.c). */
 struct error *reading_stack_of_wait(struct profile_reading *r, uint32_t stack,
 				    uint64_t ns) MUST_CHECK;

@@ -28,6 +28,10 @@ wanted_threads_only() {
 	names "-p and -t" "ping ping_pong pong sleep"
 	take offcpu --comm 'p?ng' -p "$leader,$other" -d 300ms
 	names --comm "ping pong"
+	# All threads of a process of that name, whatever they are called.
+	take offcpu --comm ping_pong -d 300ms
+	equal "threads of --comm, a process" "$(ask '[.threads[].tid] | join(" ")')" \
+		"$(ls "/proc/$leader/task" | sort -n | paste -sd' ')"
 	# They sleep all the time.
 	agrees "their waits" '.meta.duration_ns as $all | .threads[] |
 		apart(.name; .ns.interruptible; $all; 0.01; 1e7)'
@@ -140,6 +144,34 @@ children_are_followed() {
 	take offcpu --comm sleep -- bash -c 'sleep 0.1; sh -c "sleep 0.1; exit 0"'
 	names --comm sleep
 	equal "sleeps" "$(ask '[.threads[].tid] | unique | length')" 2
+}
+
+# Those that are there, as in a service that forks its workers before.
+existing_children_are_included() {
+	local service children
+
+	start bash -c '"$0" first second & "$0" third & wait' "$programs/named"
+	service=$pid
+	until [ "$(wc -l < "$said")" -eq 2 ]; do
+		sleep 0.01
+	done
+	children=$(grep -o '[0-9]*' "$said" | cat - "/proc/$service/task/$service/children" | xargs -n 1 | sort -n | paste -sd' ')
+	take offcpu -p "$service" -d 300ms
+	equal "processes" "$(ask '[.threads[].tid] | sort | join(" ")')" "$(echo "$service $children" | xargs -n 1 | sort -n | paste -sd' ')"
+	equal "the target" "$(ask .meta.target)" "bash ($service) and 5 children"
+	has "the heading" "$("$ctprof" offcpu -p "$service" -d 100ms)" "Off-CPU time of bash ($service) and 5 children: "
+	# They waited from the beginning, in a system call that has a name.
+	equal "children with a stack" "$(ask '[samples | select(.thread.tgid != $pid and (.stack | length) > 3).thread.tid] |
+		unique | length' --argjson pid "$service")" 5
+	take offcpu --no-children -p "$service" -d 300ms
+	equal "threads of --no-children" "$(ask '[.threads[].tid] | join(" ")')" "$service"
+	equal "the target of --no-children" "$(ask .meta.target)" "bash ($service)"
+	take offcpu -t "$service" -d 300ms
+	equal "threads of -t" "$(ask '[.threads[].tid] | join(" ")')" "$service"
+	take offcpu --no-children -- bash -c 'sleep 0.1; true'
+	equal "threads of a command" "$(ask '[.threads[].name] | join(" ")')" bash
+	# These end with the service.
+	kill $children
 }
 
 # Each child is a process that did not exist when the probe was attached, and calls twice as often as its parent.
@@ -477,6 +509,7 @@ run_case "offcpu: thousands of threads have records" slow needs_profiles alone m
 run_case "capture: --profile, and compare --flame" needs_profiles stands_beside_snapshot
 run_case "profile: --cpu" needs_profiles cpus_select
 run_case "offcpu: children of targets" needs_profiles children_are_followed
+run_case "offcpu: children that targets have" needs_profiles existing_children_are_included
 run_case "profile: children of targets come by probes" needs_profiles children_come_by_probes
 run_case "offcpu: --include-self" needs_profiles itself_is_left_out
 run_case "offcpu: --min-block-time and --max-block-time" needs_profiles lengths_select

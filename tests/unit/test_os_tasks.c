@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -138,8 +139,58 @@ TEST(threads_have_leaders)
 	scratch_deinit(&scratch);
 }
 
+/* A child, and a child of it. */
+static pid_t fork_two(uint32_t *ret_grandchild)
+{
+	uint32_t number;
+	int channel[2];
+	pid_t child;
+
+	assert_int_equal(pipe(channel), 0);
+	child = fork();
+	if (child == 0) {
+		number = (uint32_t)fork();
+		if (number)
+			(void)!write(channel[1], &number, sizeof(number));
+		for (;;)
+			pause();
+	}
+	assert_int_equal(read(channel[0], ret_grandchild, sizeof(*ret_grandchild)),
+			 sizeof(*ret_grandchild));
+	close(channel[0]);
+	close(channel[1]);
+	return child;
+}
+
+TEST(processes_have_children)
+{
+	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	uint32_t grandchild;
+	const pid_t child = fork_two(&grandchild);
+	struct tids tids = { 0 };
+
+	assert_true(array_push(&tids, (uint32_t)getpid()));
+	assert_int_equal(tasks_add_children(proc, 2, &tids), 0);
+	assert_int_equal(tids.count, 2);
+	assert_int_equal(tasks_add_children(proc, 100, &tids), 0);
+	assert_int_equal(tids.count, 3);
+	assert_int_equal(tids.items[1], child);
+	assert_int_equal(tids.items[2], grandchild);
+	kill((pid_t)grandchild, SIGKILL);
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	/* One that is gone has none. */
+	tids.count = 0;
+	assert_true(array_push(&tids, (uint32_t)child));
+	assert_int_equal(tasks_add_children(proc, 100, &tids), 0);
+	assert_int_equal(tids.count, 1);
+	close(proc);
+	array_deinit(&tids);
+}
+
 UNIT_TESTS(cmocka_unit_test(numbers_ascending_and_nothing_else),
 	   cmocka_unit_test(an_empty_directory), cmocka_unit_test(errors),
 	   cmocka_unit_test(we_are_among_our_threads), cmocka_unit_test(all_threads_are_counted),
 	   cmocka_unit_test(the_dead_are_not_alive), cmocka_unit_test(threads_have_leaders),
+	   cmocka_unit_test(processes_have_children),
 	   cmocka_unit_test(proc_is_ours_and_other_trees_are_not))
