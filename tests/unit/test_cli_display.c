@@ -146,7 +146,7 @@ TEST(names_with_characters_of_globs_match_themselves)
 	struct names names;
 	const struct name *name;
 
-	arena_init(&arena, 1 << 16);
+	arena_init(&arena, 1 << 24);
 	names_init(&names, &arena);
 	name = names_intern(&names, "we[b]*1", 7);
 	assert_non_null(name);
