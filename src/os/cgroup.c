@@ -14,8 +14,33 @@ bool cgroup_path_parse(struct text bytes, struct text *ret)
 	return false;
 }
 
+/* Is it in "rw,cpu,cpuacct"? */
+static bool is_listed(struct text list, const char *word)
+{
+	struct text part;
+
+	while (text_cut(&list, ',', &part))
+		if (text_equal(part, text_of(word)))
+			return true;
+	return false;
+}
+
+bool cgroup_path_parse_v1(struct text bytes, const char *controller, struct text *ret)
+{
+	struct text line, number, controllers;
+
+	while (text_cut(&bytes, '\n', &line)) {
+		if (!text_cut(&line, ':', &number) || !text_cut(&line, ':', &controllers) ||
+		    !line.length || !is_listed(controllers, controller))
+			continue;
+		*ret = line;
+		return true;
+	}
+	return false;
+}
+
 /* proc_pid_mountinfo(5): ID parent major:minor root point options [fields] - type source options */
-static bool parse_mount(struct text line, struct cgroup_mount *ret)
+static bool parse_mount(struct text line, const char *controller, struct cgroup_mount *ret)
 {
 	struct text word, fields[5];
 
@@ -26,13 +51,17 @@ static bool parse_mount(struct text line, struct cgroup_mount *ret)
 		if (!text_word(&line, &word))
 			return false;
 	} while (!text_equal(word, TEXT("-")));
-	if (!text_word(&line, &word) || !text_equal(word, TEXT("cgroup2")))
+	if (!text_word(&line, &word) ||
+	    !text_equal(word, controller ? TEXT("cgroup") : TEXT("cgroup2")))
+		return false;
+	if (controller &&
+	    (!text_word(&line, &word) || !text_word(&line, &word) || !is_listed(word, controller)))
 		return false;
 	*ret = (struct cgroup_mount){ .root = fields[3], .point = fields[4] };
 	return text_u64(fields[0], &ret->id);
 }
 
-bool cgroup_mount_parse(struct text bytes,
+bool cgroup_mount_parse(struct text bytes, const char *controller,
 			bool (*is_usable)(void *context, const struct cgroup_mount *mount),
 			void *context, struct cgroup_mount *ret)
 {
@@ -42,7 +71,7 @@ bool cgroup_mount_parse(struct text bytes,
 		while (text_cut(&rest, '\n', &line)) {
 			struct cgroup_mount mount;
 
-			if (!parse_mount(line, &mount) ||
+			if (!parse_mount(line, controller, &mount) ||
 			    text_equal(mount.root, TEXT("/")) == (bool)parts ||
 			    (is_usable && !is_usable(context, &mount)))
 				continue;

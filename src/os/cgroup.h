@@ -19,6 +19,9 @@
  */
 bool cgroup_path_parse(struct text bytes, struct text *ret);
 
+/* The same of version 1: of the line "4:cpu,cpuacct:/a" that lists the controller. */
+bool cgroup_path_parse_v1(struct text bytes, const char *controller, struct text *ret);
+
 struct cgroup_mount {
 	uint64_t id;
 	struct text root;  /* the cgroup shown at the mount point, "/" unless bind-mounted */
@@ -26,10 +29,11 @@ struct cgroup_mount {
 };
 
 /*
- * The cgroup2 mount in the bytes of a mountinfo file, one with root "/" first, that `is_usable`
- * says yes to (NULL: any). False: none.
+ * The cgroup2 mount in the bytes of a mountinfo file, or the one of version 1 with this controller
+ * (NULL: of version 2): one with root "/" first, that `is_usable` says yes to (NULL: any). False:
+ * none.
  */
-bool cgroup_mount_parse(struct text bytes,
+bool cgroup_mount_parse(struct text bytes, const char *controller,
 			bool (*is_usable)(void *context, const struct cgroup_mount *mount),
 			void *context, struct cgroup_mount *ret);
 

@@ -30,13 +30,14 @@ static bool is_on_top(void *context, const struct cgroup_mount *mount)
 	return !(status.stx_mask & STATX_MNT_ID) || status.stx_mnt_id == mount->id;
 }
 
-static struct error *find_top_mount(int proc, struct file_buffer *buffer, struct cgroup_tree *ret)
+static struct error *find_top_mount(int proc, const char *controller, struct file_buffer *buffer,
+				    struct cgroup_tree *ret)
 {
 	struct cgroup_mount mount;
 	struct text bytes;
 
 	if (file_read(proc, "self/mountinfo", buffer, &bytes) ||
-	    !cgroup_mount_parse(bytes, is_on_top, NULL, &mount))
+	    !cgroup_mount_parse(bytes, controller, is_on_top, NULL, &mount))
 		return NULL;
 	ret->point = unescaped(mount.point);
 	ret->root = unescaped(mount.root);
@@ -46,11 +47,11 @@ static struct error *find_top_mount(int proc, struct file_buffer *buffer, struct
 	return NULL;
 }
 
-struct error *cgroup_tree_open(int proc, struct cgroup_tree *ret)
+struct error *cgroup_tree_open_v1(int proc, const char *controller, struct cgroup_tree *ret)
 {
 	struct cgroup_tree tree = { .dir = -1 };
 	struct file_buffer buffer = { 0 };
-	struct error *err = find_top_mount(proc, &buffer, &tree);
+	struct error *err = find_top_mount(proc, controller, &buffer, &tree);
 
 	file_buffer_deinit(&buffer);
 	if (err)
@@ -58,6 +59,11 @@ struct error *cgroup_tree_open(int proc, struct cgroup_tree *ret)
 	else
 		*ret = tree;
 	return err;
+}
+
+struct error *cgroup_tree_open(int proc, struct cgroup_tree *ret)
+{
+	return cgroup_tree_open_v1(proc, NULL, ret);
 }
 
 void cgroup_tree_close(struct cgroup_tree *tree)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The directory tree of cgroups of version 2, wherever it is mounted.
+ * The directory tree of cgroups of version 2, or of a controller of version 1, wherever it is
+ * mounted.
  */
 #ifndef OS_CGROUP_TREE_H
 #define OS_CGROUP_TREE_H
@@ -19,6 +20,10 @@ struct cgroup_tree {
  * other cgroups.
  */
 struct error *cgroup_tree_open(int proc, struct cgroup_tree *ret) MUST_CHECK;
+
+/* The same of version 1: the tree of a controller, such as "cpu". */
+struct error *cgroup_tree_open_v1(int proc, const char *controller,
+				  struct cgroup_tree *ret) MUST_CHECK;
 
 void cgroup_tree_close(struct cgroup_tree *tree);
 

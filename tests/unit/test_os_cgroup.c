@@ -43,7 +43,7 @@ static void check_mount(const char *mountinfo, const char *root, const char *poi
 	struct text bytes = guarded(mountinfo, strlen(mountinfo));
 	struct cgroup_mount mount;
 
-	assert_true(cgroup_mount_parse(bytes, NULL, NULL, &mount));
+	assert_true(cgroup_mount_parse(bytes, NULL, NULL, NULL, &mount));
 	expect_text(mount.root, root);
 	expect_text(mount.point, point);
 	unguard(bytes);
@@ -68,6 +68,28 @@ TEST(where_version_2_is_mounted)
 		    "/", "/x\\040-\\040cgroup2");
 }
 
+/* A controller of version 1 has a tree of its own. */
+TEST(controllers_of_version_1)
+{
+	static const char mountinfo[] =
+		"30 24 0:26 / /cg/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
+		"31 24 0:27 / /cg/cpuset rw - cgroup cgroup rw,cpuset\n"
+		"32 24 0:28 / /cg/unified rw - cgroup2 cgroup2 rw\n";
+	struct text bytes = guarded(mountinfo, strlen(mountinfo)), path;
+	struct cgroup_mount mount;
+
+	assert_true(cgroup_mount_parse(bytes, "cpu", NULL, NULL, &mount));
+	expect_text(mount.point, "/cg/cpu,cpuacct");
+	assert_true(cgroup_mount_parse(bytes, "cpuset", NULL, NULL, &mount));
+	expect_text(mount.point, "/cg/cpuset");
+	assert_false(cgroup_mount_parse(bytes, "memory", NULL, NULL, &mount));
+	assert_true(cgroup_path_parse_v1(TEXT("9:cpuset:/x\n4:cpu,cpuacct:/a:b\n0::/u\n"), "cpu",
+					 &path));
+	expect_text(path, "/a:b");
+	assert_false(cgroup_path_parse_v1(TEXT("0::/u\n4\n4:cpu\n4:cpu:\n"), "cpu", &path));
+	unguard(bytes);
+}
+
 /* Not the one at the context. */
 static bool is_elsewhere(void *context, const struct cgroup_mount *mount)
 {
@@ -80,10 +102,10 @@ TEST(a_mount_that_is_of_no_use_is_passed_over)
 				       "9 1 0:2 /part /b rw - cgroup2 none rw\n");
 	struct cgroup_mount mount;
 
-	assert_true(cgroup_mount_parse(bytes, is_elsewhere, (char *)"/b", &mount));
+	assert_true(cgroup_mount_parse(bytes, NULL, is_elsewhere, (char *)"/b", &mount));
 	expect_text(mount.point, "/a");
 	assert_int_equal(mount.id, 7);
-	assert_true(cgroup_mount_parse(bytes, is_elsewhere, (char *)"/a", &mount));
+	assert_true(cgroup_mount_parse(bytes, NULL, is_elsewhere, (char *)"/a", &mount));
 	expect_text(mount.point, "/b");
 	assert_int_equal(mount.id, 9);
 }
@@ -104,7 +126,7 @@ TEST(no_version_2)
 	for (size_t i = 0; i < array_length(files); i++) {
 		struct text bytes = guarded(files[i], strlen(files[i]));
 
-		assert_false(cgroup_mount_parse(bytes, NULL, NULL, &mount));
+		assert_false(cgroup_mount_parse(bytes, NULL, NULL, NULL, &mount));
 		unguard(bytes);
 	}
 }
@@ -194,6 +216,7 @@ TEST(directories_of_cgroups)
 }
 
 UNIT_TESTS(cmocka_unit_test(the_version_2_path), cmocka_unit_test(where_version_2_is_mounted),
+	   cmocka_unit_test(controllers_of_version_1),
 	   cmocka_unit_test(a_mount_that_is_of_no_use_is_passed_over),
 	   cmocka_unit_test(no_version_2), cmocka_unit_test(octal_escapes),
 	   cmocka_unit_test(below_the_mount), cmocka_unit_test(within),

@@ -28,6 +28,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_below(TEXT("/"), path);
 		check_below(TEXT("/system.slice"), path);
 	}
+	if (cgroup_path_parse_v1(bytes, "cpu", &path)) {
+		must(path.length && fuzz_is_inside(path, bytes));
+		check_below(TEXT("/"), path);
+	}
 	fuzz_release(bytes);
 	return 0;
 }

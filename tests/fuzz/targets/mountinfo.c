@@ -19,12 +19,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct cgroup_mount mount;
 
 	check_unescape(bytes);
-	if (cgroup_mount_parse(bytes, NULL, NULL, &mount)) {
+	if (cgroup_mount_parse(bytes, NULL, NULL, NULL, &mount)) {
 		must(mount.root.length && fuzz_is_inside(mount.root, bytes));
 		must(mount.point.length && fuzz_is_inside(mount.point, bytes));
 		must(memmem(bytes.bytes, bytes.length, "cgroup2", 7));
 		check_unescape(mount.root);
 		check_unescape(mount.point);
+	}
+	if (cgroup_mount_parse(bytes, "cpu", NULL, NULL, &mount)) {
+		must(mount.root.length && fuzz_is_inside(mount.root, bytes));
+		must(mount.point.length && fuzz_is_inside(mount.point, bytes));
 	}
 	fuzz_release(bytes);
 	return 0;
