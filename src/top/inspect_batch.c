@@ -283,10 +283,12 @@ void top_inspect_begin(struct top *top)
 	PRIVILEGES_RAISED;
 
 	for (size_t i = 0; i < reading->threads.count; i++)
-		if (is_inspected(top, &reading->threads.items[i]) &&
-		    reading->threads.items[i].cgroup)
-			throttle_read(reading->threads.items[i].cgroup->bytes,
+		if (is_inspected(top, &reading->threads.items[i])) {
+			const struct state_thread *thread = &reading->threads.items[i];
+
+			throttle_read(thread->tid, thread->cgroup ? thread->cgroup->bytes : NULL,
 				      &inspector->throttle);
+		}
 	if (a->format == STATES_FORMAT_JSON || (a->filter && *a->filter) ||
 	    (a->grouping != STATE_BY_THREAD && a->grouping != STATE_BY_PROCESS))
 		return;

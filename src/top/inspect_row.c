@@ -70,10 +70,14 @@ static char *preemption_remark(struct top *top, const struct inspected_row *row)
 	const char *cgroup = row->line.thread->cgroup ? row->line.thread->cgroup->bytes : NULL;
 	_cleanup_free_ char *quota = NULL, *runner = NULL;
 
-	throttle_read(cgroup, &inspector->throttle);
+	throttle_read(row->line.thread->tid, cgroup, &inspector->throttle);
 	if (state_line_share(&row->line, STATE_RUNNABLE) < RUNNABLE_LEAST)
 		return NULL;
 	quota = throttle_say(&before, &inspector->throttle);
+	/* What runs while a thread may not run does not keep it waiting. */
+	if (throttle_wait_ns(&before, &inspector->throttle) >=
+	    state_times_of(&row->line.times, STATE_RUNNABLE) / 2)
+		return take_ptr(quota);
 	/* The row that was inspected before is watched until this one is. */
 	if (inspector->watch && (inspector->is_watch_early || inspector->id == row->id))
 		runner = thread_watch_preemptor(inspector->watch);

@@ -33,24 +33,43 @@ static bool read_quota(int dir, const char *directory, struct file_buffer *buffe
 	       text_u64(period, &ret->period_us) && ret->period_us;
 }
 
+/* Of version 1: a number in a file of its own, which is -1 where there is none. */
+static bool read_quota_v1(int dir, const char *directory, struct file_buffer *buffer,
+			  struct throttle_level *ret)
+{
+	char path[THROTTLE_PATH + 32];
+	struct text bytes;
+
+	snprintf(path, sizeof(path), "%s/cpu.cfs_quota_us", directory);
+	if (file_read(dir, path, buffer, &bytes) || !text_u64(text_trim(bytes), &ret->quota_us))
+		return false;
+	snprintf(path, sizeof(path), "%s/cpu.cfs_period_us", directory);
+	return !file_read(dir, path, buffer, &bytes) &&
+	       text_u64(text_trim(bytes), &ret->period_us) && ret->period_us;
+}
+
 /* False: it has no quota. */
-static bool read_level(int dir, const char *directory, struct file_buffer *buffer,
+static bool read_level(int dir, bool is_v1, const char *directory, struct file_buffer *buffer,
 		       struct throttle_level *ret)
 {
 	char path[THROTTLE_PATH + 16];
 	struct text bytes;
 
-	if (!read_quota(dir, directory, buffer, ret))
+	if (!(is_v1 ? read_quota_v1 : read_quota)(dir, directory, buffer, ret))
 		return false;
 	snprintf(path, sizeof(path), "%s/cpu.stat", directory);
-	return !file_read(dir, path, buffer, &bytes) &&
-	       read_number(bytes, "nr_periods", &ret->periods) &&
-	       read_number(bytes, "nr_throttled", &ret->throttled) &&
-	       read_number(bytes, "throttled_usec", &ret->wait_us);
+	if (file_read(dir, path, buffer, &bytes) ||
+	    !read_number(bytes, "nr_periods", &ret->periods) ||
+	    !read_number(bytes, "nr_throttled", &ret->throttled) ||
+	    !read_number(bytes, is_v1 ? "throttled_time" : "throttled_usec", &ret->wait_us))
+		return false;
+	if (is_v1)
+		ret->wait_us /= 1000; /* nanoseconds */
+	return true;
 }
 
 /* The directories from the cgroup upwards, below where the tree is mounted. */
-void throttle_read_tree(const struct cgroup_tree *tree, const char *path,
+void throttle_read_tree(const struct cgroup_tree *tree, bool is_v1, const char *path,
 			struct throttle_reading *ret)
 {
 	struct text whole;
@@ -59,7 +78,7 @@ void throttle_read_tree(const struct cgroup_tree *tree, const char *path,
 	size_t length;
 	struct text below;
 
-	*ret = (struct throttle_reading){ 0 };
+	*ret = (struct throttle_reading){ .is_v1 = is_v1 };
 	if (!path || tree->dir < 0 || strlen(path) >= sizeof(ret->path))
 		return;
 	strcpy(ret->path, path);
@@ -73,7 +92,7 @@ void throttle_read_tree(const struct cgroup_tree *tree, const char *path,
 		    !below.length)
 			break;
 		snprintf(directory, sizeof(directory), "%.*s", (int)below.length, below.bytes);
-		if (read_level(tree->dir, directory, &buffer, &level))
+		if (read_level(tree->dir, is_v1, directory, &buffer, &level))
 			ret->levels[ret->count++] = level;
 		while (length && whole.bytes[length - 1] != '/')
 			length--;
@@ -82,14 +101,42 @@ void throttle_read_tree(const struct cgroup_tree *tree, const char *path,
 	file_buffer_deinit(&buffer);
 }
 
-void throttle_read(const char *path, struct throttle_reading *ret)
+/* Its cgroup of the controller of version 1; false: it has none. */
+static bool find_path_v1(int proc, uint32_t tid, char ret[THROTTLE_PATH])
+{
+	struct file_buffer buffer = { 0 };
+	struct text bytes, path;
+	char name[32];
+	bool found;
+
+	snprintf(name, sizeof(name), "%" PRIu32 "/cgroup", tid);
+	found = !file_read(proc, name, &buffer, &bytes) &&
+		cgroup_path_parse_v1(bytes, "cpu", &path) && path.length < THROTTLE_PATH;
+	if (found) {
+		memcpy(ret, path.bytes, path.length);
+		ret[path.length] = '\0';
+	}
+	file_buffer_deinit(&buffer);
+	return found;
+}
+
+/* A host has the controller in one of both versions. */
+void throttle_read(uint32_t tid, const char *path, struct throttle_reading *ret)
 {
 	_cleanup_close_ int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct cgroup_tree tree = { .dir = -1 };
+	char path_v1[THROTTLE_PATH];
 
 	if (proc >= 0)
-		error_destroy(cgroup_tree_open(proc, &tree));
-	throttle_read_tree(&tree, path, ret);
+		error_destroy(cgroup_tree_open_v1(proc, "cpu", &tree));
+	if (tree.dir >= 0) {
+		throttle_read_tree(&tree, true, find_path_v1(proc, tid, path_v1) ? path_v1 : NULL,
+				   ret);
+	} else {
+		if (proc >= 0)
+			error_destroy(cgroup_tree_open(proc, &tree));
+		throttle_read_tree(&tree, false, path, ret);
+	}
 	cgroup_tree_close(&tree);
 }
 
@@ -110,32 +157,47 @@ static uint64_t growth(uint64_t before, uint64_t now)
 	return now > before ? now - before : 0;
 }
 
-char *throttle_say(const struct throttle_reading *before, const struct throttle_reading *now)
+/* The level that waited longest between two readings of one cgroup; NULL: none did. */
+static const struct throttle_level *longest_wait(const struct throttle_reading *before,
+						 const struct throttle_reading *now,
+						 struct throttle_level *ret_growth)
 {
-	const struct throttle_level *most = NULL, *most_before = NULL;
-	uint64_t longest = 0;
-	char wait[UNITS_TEXT_MAX];
+	const struct throttle_level *most = NULL;
 
-	if (strcmp(before->path, now->path) != 0)
-		return NULL;
-	for (size_t i = 0; i < now->count; i++) {
+	*ret_growth = (struct throttle_level){ 0 };
+	for (size_t i = 0; i < now->count && strcmp(before->path, now->path) == 0; i++) {
 		const struct throttle_level *level = &now->levels[i],
 					    *earlier = level_before(before, level->length);
 		const uint64_t us = earlier ? growth(earlier->wait_us, level->wait_us) : 0;
 
-		if (us <= longest)
+		if (us <= ret_growth->wait_us)
 			continue;
-		longest = us;
 		most = level;
-		most_before = earlier;
+		ret_growth->wait_us = us;
+		ret_growth->throttled = growth(earlier->throttled, level->throttled);
+		ret_growth->periods = growth(earlier->periods, level->periods);
 	}
+	return most;
+}
+
+uint64_t throttle_wait_ns(const struct throttle_reading *before, const struct throttle_reading *now)
+{
+	struct throttle_level grown;
+
+	return longest_wait(before, now, &grown) ? grown.wait_us * 1000 : 0;
+}
+
+char *throttle_say(const struct throttle_reading *before, const struct throttle_reading *now)
+{
+	struct throttle_level grown;
+	const struct throttle_level *most = longest_wait(before, now, &grown);
+	char wait[UNITS_TEXT_MAX];
+
 	if (!most)
 		return NULL;
-	return text_print("cgroup %.*s ran out of its quota (cpu.max: %.2f CPUs) in %" PRIu64
+	return text_print("cgroup %.*s ran out of its quota (%s: %.2f CPUs) in %" PRIu64
 			  " of %" PRIu64 " periods, for %s",
-			  (int)most->length, now->path,
-			  (double)most->quota_us / (double)most->period_us,
-			  growth(most_before->throttled, most->throttled),
-			  growth(most_before->periods, most->periods),
-			  units_format(wait, UNIT_US, (__int128)longest));
+			  (int)most->length, now->path, now->is_v1 ? "cpu.cfs_quota_us" : "cpu.max",
+			  (double)most->quota_us / (double)most->period_us, grown.throttled,
+			  grown.periods, units_format(wait, UNIT_US, (__int128)grown.wait_us));
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Waits for a CPU because a cgroup had used up its CPU time (cpu.max): from cpu.stat of the cgroup
- * of a thread and of those above it (cgroup-v2.rst, tg_set_cfs_bandwidth() in kernel/sched/core.c).
+ * Waits for a CPU because a cgroup had used up its CPU time: from cpu.max and cpu.stat of the
+ * cgroup of a thread and of those above it (cgroup-v2.rst, tg_set_cfs_bandwidth() in
+ * kernel/sched/core.c), or, where version 1 has the controller, cpu.cfs_quota_us, cpu.cfs_period_us
+ * and cpu.stat (Documentation/scheduler/sched-bwc.rst).
  */
 #ifndef TOP_THROTTLE_H
 #define TOP_THROTTLE_H
@@ -26,16 +28,22 @@ struct throttle_level {
 /* Begins as {0}. */
 struct throttle_reading {
 	char path[THROTTLE_PATH]; /* of the thread's cgroup */
+	bool is_v1;
 	struct throttle_level levels[THROTTLE_LEVELS];
 	size_t count;
 };
 
-/* Read the cgroup and those above it. `path` is as in /proc/PID/cgroup; NULL: unknown. */
-void throttle_read(const char *path, struct throttle_reading *ret);
+/* Read the cgroup of a thread and those above it. `path` is its cgroup of version 2, as in
+ * /proc/PID/cgroup; NULL: unknown. */
+void throttle_read(uint32_t tid, const char *path, struct throttle_reading *ret);
 
-/* The same in a tree that the caller has open. */
-void throttle_read_tree(const struct cgroup_tree *tree, const char *path,
+/* The same of a path in a tree that the caller has open. */
+void throttle_read_tree(const struct cgroup_tree *tree, bool is_v1, const char *path,
 			struct throttle_reading *ret);
+
+/* The time that the cgroup which waited longest did so between two readings, the sum over CPUs. */
+uint64_t throttle_wait_ns(const struct throttle_reading *before,
+			  const struct throttle_reading *now);
 
 /* "cgroup /a ran out of its quota (cpu.max: 0.20 CPUs) in 9 of 10 periods, for 812ms", of the one
  * that waited longest between two readings of one cgroup; allocated. NULL: none did. */

@@ -147,12 +147,34 @@ hidden_processes_are_named() {
 	equal "top --inspect" "$output" "ctprof: $line"
 	fails 1 "$ctprof" top --batch -n 1 -i 100ms -p 1
 	equal "top --batch" "$output" "ctprof: $line"
-	fails 1 "$ctprof" offcpu -p 1 -d 10s
+	fails 1 "$ctprof" offcpu -p 1 --no-children -d 10s
 	equal "offcpu" "$output" "ctprof: $line"
 	"$ctprof" top --engine procfs --batch -n 1 -i 100ms --format csv -p 1 | cut -d, -f5 | grep -qx 1
 }
 
 run_case "top: processes that BPF programs do not see are named" inspect_needs_top hidden_processes_are_named
+# A cgroup of whichever version has the controller.
+quotas_are_named() {
+	local cpu=/sys/fs/cgroup group
+
+	[ -e $cpu/cpu/cpu.cfs_quota_us ] || [ ! -d $cpu/cpu ] || skip "the root of the cpu controller has no files"
+	[ ! -d $cpu/cpu ] || cpu=$cpu/cpu
+	group=$cpu/ctprof-test-$$
+	mkdir "$group" || skip "no cgroup can be made"
+	start "$programs/states" spin
+	# Endings run in reverse: the directory goes when nothing is in it.
+	at_end "echo $pid > $cpu/cgroup.procs; rmdir $group"
+	if [ -e "$group/cpu.cfs_quota_us" ]; then
+		echo 20000 > "$group/cpu.cfs_quota_us"
+	else
+		echo "20000 100000" > "$group/cpu.max" || skip "the cpu controller is not enabled"
+	fi
+	echo "$pid" > "$group/cgroup.procs"
+	"$ctprof" top --inspect "$pid" -i 1s --format json > "$json"
+	sentence=$(jq -r .answer "$json")
+	says ".* waiting for a CPU.*; cgroup /ctprof-test-$$ ran out of its quota \((cpu\.max|cpu\.cfs_quota_us): 0\.20 CPUs\) in [0-9]+ of [0-9]+ periods, for [0-9.]+m?s"
+}
+
 run_case "top: a signal ends the window of an inspection" inspect_needs_top signals_end_windows
 run_case "top: the holder of a mutex is named" inspect_needs_top holder_is_named mutex '(100|99) % waiting for lock 0x[0-9a-f]+'
 run_case "top: the holder of a recursive mutex is named" inspect_needs_top holder_is_named recursive '(100|99) % waiting for lock 0x[0-9a-f]+'
@@ -171,3 +193,4 @@ run_case "top: a number that is no thread holds no lock" inspect_needs_top no_th
 run_case "top: the other ends of pipes and sockets are named" inspect_needs_top other_ends_are_named
 run_case "top: holders in containers are named" inspect_needs_top containers_have_their_own_numbers
 run_case "top: a page begins with what a process waits for" inspect_needs_top pages_begin_with_the_answer
+run_case "top: the quota that keeps a thread from a CPU is named" inspect_needs_top quotas_are_named

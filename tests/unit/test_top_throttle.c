@@ -54,17 +54,38 @@ TEST(the_quota_of_a_cgroup_above)
 	put("a/cpu.stat", "usage_usec 1\nnr_periods 100\nnr_throttled 7\nthrottled_usec 1000\n");
 	put("a/b/cpu.max", "max 100000\n");
 	put("a/b/cpu.stat", "nr_periods 0\nnr_throttled 0\nthrottled_usec 0\n");
-	throttle_read_tree(&tree, "/a/b/c", &before);
+	throttle_read_tree(&tree, false, "/a/b/c", &before);
 	assert_int_equal(before.count, 1);
 	expect_words(&before, &before, NULL);
 	put("a/cpu.stat", "usage_usec 1\nnr_periods 110\nnr_throttled 16\nthrottled_usec 813000\n");
-	throttle_read_tree(&tree, "/a/b/c", &now);
+	throttle_read_tree(&tree, false, "/a/b/c", &now);
 	expect_words(&before, &now,
 		     "cgroup /a ran out of its quota (cpu.max: 0.20 CPUs) in 9 of 10 periods, for "
 		     "812.000ms");
 	/* Of another cgroup nothing can be subtracted. */
-	throttle_read_tree(&tree, "/a/b", &now);
+	throttle_read_tree(&tree, false, "/a/b", &now);
 	expect_words(&before, &now, NULL);
+}
+
+/* Of version 1, the numbers are in files of their own, and times in nanoseconds. */
+TEST(the_quota_of_version_1)
+{
+	struct throttle_reading before, now;
+
+	put("a/cpu.cfs_quota_us", "25000\n");
+	put("a/cpu.cfs_period_us", "100000\n");
+	put("a/cpu.stat", "nr_periods 100\nnr_throttled 7\nthrottled_time 1000000\n");
+	put("a/b/cpu.cfs_quota_us", "-1\n");
+	put("a/b/cpu.cfs_period_us", "100000\n");
+	put("a/b/cpu.stat", "nr_periods 0\nnr_throttled 0\nthrottled_time 0\n");
+	throttle_read_tree(&tree, true, "/a/b", &before);
+	assert_int_equal(before.count, 1);
+	put("a/cpu.stat", "nr_periods 110\nnr_throttled 17\nthrottled_time 751000000\n");
+	throttle_read_tree(&tree, true, "/a/b", &now);
+	expect_words(&before, &now,
+		     "cgroup /a ran out of its quota (cpu.cfs_quota_us: 0.25 CPUs) in 10 of 10 "
+		     "periods, for 750.000ms");
+	assert_int_equal(throttle_wait_ns(&before, &now), 750000000);
 }
 
 /* One that was made again begins at 0. */
@@ -74,9 +95,9 @@ TEST(counters_that_begin_again)
 
 	put("a/cpu.max", "20000 100000\n");
 	put("a/cpu.stat", "nr_periods 100\nnr_throttled 7\nthrottled_usec 1000\n");
-	throttle_read_tree(&tree, "/a", &before);
+	throttle_read_tree(&tree, false, "/a", &before);
 	put("a/cpu.stat", "nr_periods 1\nnr_throttled 0\nthrottled_usec 10\n");
-	throttle_read_tree(&tree, "/a", &now);
+	throttle_read_tree(&tree, false, "/a", &now);
 	expect_words(&before, &now, NULL);
 }
 
@@ -89,17 +110,18 @@ TEST(no_quotas)
 	put("a/cpu.stat", "nr_periods 100\nnr_throttled 7\nthrottled_usec 1000\n");
 	for (size_t i = 0; i < array_length(quotas); i++) {
 		put("a/cpu.max", quotas[i]);
-		throttle_read_tree(&tree, "/a", &reading);
+		throttle_read_tree(&tree, false, "/a", &reading);
 		assert_int_equal(reading.count, 0);
 	}
 	put("a/cpu.max", "1 1");
 	put("a/cpu.stat", "nr_periods 100\n");
-	throttle_read_tree(&tree, "/a", &reading);
+	throttle_read_tree(&tree, false, "/a", &reading);
 	assert_int_equal(reading.count, 0);
-	throttle_read_tree(&tree, "/", &reading);
-	throttle_read_tree(&tree, NULL, &reading);
-	throttle_read_tree(&tree, "/../../etc", &reading);
+	throttle_read_tree(&tree, false, "/", &reading);
+	throttle_read_tree(&tree, false, NULL, &reading);
+	throttle_read_tree(&tree, false, "/../../etc", &reading);
 	assert_int_equal(reading.count, 0);
 }
 
-UNIT_TESTS(CASE(the_quota_of_a_cgroup_above), CASE(counters_that_begin_again), CASE(no_quotas))
+UNIT_TESTS(CASE(the_quota_of_a_cgroup_above), CASE(the_quota_of_version_1),
+	   CASE(counters_that_begin_again), CASE(no_quotas))
