@@ -83,7 +83,8 @@ struct error *waker_report(FILE *out, const struct profile_report *report,
 struct error *longest_report(FILE *out, const struct profile_report *report,
 			     const struct profile_style *style) MUST_CHECK;
 
-/* The threads that ran while others were runnable: in sum, then for each waiting thread. */
+/* The programs that ran while others were runnable: in sum, then for each that waited; with `all`,
+ * also the single threads. */
 struct error *preemptor_report(FILE *out, const struct profile_report *report,
 			       const struct profile_style *style) MUST_CHECK;
 

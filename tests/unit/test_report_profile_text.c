@@ -268,8 +268,8 @@ TEST(preemptors_are_added_up)
 	}
 	assert_string_equal(report_scene_text(&s, preemptor_report),
 			    "\n## Who ran instead\n"
-			    " who ran   cgroup  threads waited   time   share \n"
-			    " hog (99)  -                    2  400ns  100.0% \n"
+			    " who ran   threads  cgroup  threads waited   time   share \n"
+			    " hog (99)        1  -                    2  400ns  100.0% \n"
 			    "\n## Who ran instead of whom\n"
 			    " who waited   who ran   cgroup   time  of its wait \n"
 			    " writer (11)  hog (99)  -       300ns            - \n"
@@ -295,6 +295,45 @@ TEST(a_thread_waits_for_a_preemptor_once)
 			       "\n## Who ran instead of whom\n"
 			       " who waited  who ran   cgroup   time  of its wait \n"
 			       " db (10)     hog (99)  -       200ns        40.0% \n"));
+}
+
+/* Many processes, each of which ran little, are together what ran most. */
+TEST(programs_that_are_started_over_and_over_are_one_row)
+{
+	const char *text;
+
+	report_scene_fill(&s);
+	s.profile->threads.items[1].name = s.profile->threads.items[0].name;
+	account(0, 10000)->ns[CLASS_RUNNABLE] = 400;
+	account(1, 10000)->ns[CLASS_RUNNABLE] = 800;
+	for (uint32_t i = 0; i < 40; i++) {
+		struct preemptor c = { .thread = i % 2,
+				       .name = profile_name(s.profile, "cc1", 3),
+				       .cgroup = profile_name(s.profile, i % 4 ? "/a" : "/b", 2),
+				       .tid = 1000 + i / 2,
+				       .ns = 10 };
+
+		assert_true(array_push(&s.profile->preemptors, c));
+	}
+	assert_true(array_push(&s.profile->preemptors,
+			       (struct preemptor){ .name = profile_name(s.profile, "sh", 2),
+						   .tid = 7,
+						   .ns = 100 }));
+	assert_string_equal(report_scene_text(&s, preemptor_report),
+			    "\n## Who ran instead\n"
+			    " who ran  threads  cgroup     threads waited   time  share \n"
+			    " cc1           20  2 cgroups               2  400ns  80.0% \n"
+			    " sh (7)         1  -                       1  100ns  20.0% \n"
+			    "\n## Who ran instead of whom\n"
+			    " who waited  who ran  cgroup      time  of its wait \n"
+			    " db          cc1      2 cgroups  400ns        33.3% \n"
+			    " db          sh (7)   -          100ns         8.3% \n");
+	s.style.all = true;
+	text = report_scene_text(&s, preemptor_report);
+	assert_non_null(strstr(text, "\n## Who ran instead, by thread\n"
+				     " who ran     cgroup  threads waited   time  share \n"
+				     " sh (7)      -                    1  100ns  20.0% \n"));
+	assert_non_null(strstr(text, " db (10)     sh (7)      -       100ns        25.0% \n"));
 }
 
 /* --- histograms --- */
@@ -473,7 +512,8 @@ UNIT_TESTS(CASE(stacks_are_a_tree_that_parts_where_they_part), CASE(events_are_c
 	   CASE(threads_have_columns_for_occurring_classes_and_their_sum),
 	   CASE(threads_are_ordered_by_the_reported_classes),
 	   CASE(longest_blocks_have_time_stack_and_waker), CASE(preemptors_are_added_up),
-	   CASE(a_thread_waits_for_a_preemptor_once), CASE(histograms_have_bars_and_percentiles),
-	   CASE(the_footer_counts_losses), CASE(the_footer_has_no_share_of_a_moment),
-	   CASE(the_footer_counts_the_ends_of_walks), CASE(the_head_names_kind_and_origin),
-	   CASE(nothing_is_said_about_nothing))
+	   CASE(a_thread_waits_for_a_preemptor_once),
+	   CASE(programs_that_are_started_over_and_over_are_one_row),
+	   CASE(histograms_have_bars_and_percentiles), CASE(the_footer_counts_losses),
+	   CASE(the_footer_has_no_share_of_a_moment), CASE(the_footer_counts_the_ends_of_walks),
+	   CASE(the_head_names_kind_and_origin), CASE(nothing_is_said_about_nothing))
