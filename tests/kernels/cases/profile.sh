@@ -68,6 +68,13 @@ hogs_preempt_each_other() {
 	! head -n 4 "$scratch/pairs" | grep -F '[not known]'
 }
 
+# As many as the inspector of top keeps: the verifier takes the search for the shortest of them.
+longest_waits_are_kept() {
+	ctprof offcpu -q --longest 64 --wakers -- lives 300000 $waiters > "$scratch/text"
+	sed '1,/^## Longest blocks/d' "$scratch/text" > "$scratch/longest"
+	grep -q 'sleep' "$scratch/longest" || { cat "$scratch/text"; return 1; }
+}
+
 run_case "every wait of known length has its class, and its length" all_waits_are_right
 run_case "--state stopped threads" state_selects stopped stop
 run_case "--state traced threads" state_selects traced trace
@@ -77,3 +84,4 @@ run_case "letters and masks select states" masks_select
 run_case "two hogs on one CPU are runnable while the other runs" hogs_wait_for_each_other
 run_case "two hogs on one CPU are preempted by each other" hogs_preempt_each_other
 run_case "a disk that is waited for is I/O wait" disks_are_io_wait
+run_case "the 64 longest waits are kept" longest_waits_are_kept
