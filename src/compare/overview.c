@@ -88,7 +88,8 @@ static double median_rate(const struct overview_work *work, size_t side, uint32_
 
 static bool is_state(size_t column)
 {
-	return metrics[overview_metric(column)].section == SECTION_THREAD_STATES;
+	return overview_metric(column) != METRIC_COUNT &&
+	       metrics[overview_metric(column)].section == SECTION_THREAD_STATES;
 }
 
 static void fill_value(const struct overview_work *work, const struct overview_group *group,
@@ -98,7 +99,7 @@ static void fill_value(const struct overview_work *work, const struct overview_g
 		size_t column = cause * CAUSE_METRICS + i;
 		double before = 0, after;
 
-		if (overview_metric(column) == METRIC_COUNT)
+		if (i && overview_metric(column) == METRIC_COUNT)
 			return;
 		after = median_rate(work, 1, group->key, column);
 		if (isnan(after))
@@ -212,6 +213,20 @@ static double seconds_of(enum overview_cause cause, double rate, size_t threads)
 	return fmin(rate * overview_causes[cause].ns / (double)NS_PER_S, (double)threads);
 }
 
+/* How much it changed, in seconds per second. A level may count for more than all threads can do,
+ * and its change for less. */
+static double change_seconds(const struct overview_group *group, enum overview_cause cause)
+{
+	const struct overview_value *value = &group->values[cause];
+
+	if (cause == CAUSE_MEMORY)
+		return seconds_of(cause, fabs(value->after - value->before),
+				  group->threads_after ? group->threads_after
+						       : group->threads_before);
+	return fabs(seconds_of(cause, value->after, group->threads_after) -
+		    seconds_of(cause, value->before, group->threads_before));
+}
+
 /* What a fall counts for against a life. */
 static double fall_weight(const struct overview_group *group, enum overview_cause cause)
 {
@@ -231,13 +246,13 @@ static bool score_cause(struct overview_work *work, enum overview_cause cause)
 	for (size_t i = 0; i < overview->groups.count; i++) {
 		struct overview_group *group = &overview->groups.items[i];
 		struct overview_value *value = &group->values[cause];
-		double after = seconds_of(cause, value->after, group->threads_after);
-		double before = seconds_of(cause, value->before, group->threads_before);
-		double change = fabs(after - before), certainty;
-		double level = of_one_life ? after * LEVEL_WEIGHT : 0;
+		double change = change_seconds(group, cause), certainty, level = 0;
 
 		if (!value->measured)
 			continue;
+		if (of_one_life && cause != CAUSE_MEMORY)
+			level = seconds_of(cause, value->after, group->threads_after) *
+				LEVEL_WEIGHT;
 		certainty = robust_certainty(&changes, value->after - value->before);
 		if (work->sides[0].count >= SPANS_LEAST &&
 		    !certainty_over_time(work, group, value, cause, &certainty))
@@ -296,8 +311,11 @@ static void choose_groups(struct overview_work *work)
 
 /* --- the process of a group to look at --- */
 
+/* Of a metric, or memory. */
 static uint64_t metric_value(const struct ctprof_thread *thread, enum metric_id id)
 {
+	if (id == METRIC_COUNT)
+		return (uint64_t)fmax(overview_memory_of(thread), 0);
 	return metric_set_has(&thread->record.measured, id)
 		       ? metric_load_u64(&thread->record.values, &metrics[id])
 		       : 0;

@@ -33,6 +33,10 @@
  * wake-up. A fall against a whole life counts less than a rise, since that is a rough measure of
  * what is usual: half of CPU time, since threads may stand still, a quarter of other work, and next
  * to nothing of waits; but half of the wait for a CPU as well where a group stands still.
+ *
+ * The memory of processes is no metric of threads and no rate: its values are bytes at the end of
+ * each side, the difference counts as much as to read it from storage, whatever the time in
+ * between, and a level does not count. One capture has no difference.
  */
 #define OVERVIEW_CAUSES(CAUSE)                                                         \
 	CAUSE(CPU, 1, 0.5, run_time_ns, COUNT, COUNT)                                  \
@@ -48,7 +52,8 @@
 	CAUSE(READ, 5, 0.25, read_bytes, COUNT, COUNT)                                 \
 	CAUSE(WRITE, 5, 0.25, write_bytes, COUNT, COUNT)                               \
 	CAUSE(WRITE_CALL, 0.1, 0.25, wchar, COUNT, COUNT)                              \
-	CAUSE(SWITCH, 5000, 0.25, voluntary_csw, COUNT, COUNT)
+	CAUSE(SWITCH, 5000, 0.25, voluntary_csw, COUNT, COUNT)                         \
+	CAUSE(MEMORY, 5, 0.25, COUNT, COUNT, COUNT)
 
 enum overview_cause {
 #define CAUSE(id, ...) CAUSE_##id,
@@ -69,11 +74,11 @@ extern const struct overview_cause_info overview_causes[CAUSE_COUNT];
 /* One cause of one group. */
 struct overview_value {
 	bool measured;
-	bool is_first; /* it was not measured before */
-	enum metric_id metric;
-	double before, after; /* per second, in the metric's unit; medians of several spans */
-	double seconds;       /* that count: the change and a part of the level, per second */
-	double score;         /* the same, weighed by how unusual they are */
+	bool is_first;         /* it was not measured before */
+	enum metric_id metric; /* METRIC_COUNT: memory, in bytes */
+	double before, after;  /* per second, in the metric's unit; medians of several spans */
+	double seconds;        /* that count: the change and a part of the level, per second */
+	double score;          /* the same, weighed by how unusual they are */
 };
 
 enum overview_presence { PRESENCE_BOTH, PRESENCE_NEW, PRESENCE_ENDED };

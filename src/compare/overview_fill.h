@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Internal interface of the files that make an overview: overview.c, and overview_spans.c, which
- * finds the rates of all groups. All others include overview.h.
+ * Internal interface of the files that make an overview: overview.c, overview_spans.c, which finds
+ * the rates of all groups, and overview_memory.c, which finds their memory. All others include
+ * overview.h.
  */
 #ifndef COMPARE_OVERVIEW_FILL_H
 #define COMPARE_OVERVIEW_FILL_H
@@ -13,7 +14,7 @@
 
 /* Of all groups, over one span. */
 struct overview_rates {
-	double *of; /* per second; by key, by column; NaN: not measured */
+	double *of; /* per second, memory in bytes; by key, by column; NaN: not measured */
 	bool measured[OVERVIEW_COLUMNS_OF_CAUSES];
 };
 
@@ -45,5 +46,11 @@ static inline double *overview_rate(const struct overview_rates *rates, uint32_t
 /* Fill in the rates of both sides, the totals, the host, and over what time all that is. Keys are
  * known. */
 struct error *overview_take_spans(struct overview_work *work) MUST_CHECK;
+
+/* Fill in the memory of all groups at capture `number` of the report. False without memory. */
+bool overview_take_memory(struct overview_work *work, struct overview_rates *rates, size_t number);
+
+/* That of a process, in bytes; NaN: not measured. */
+double overview_memory_of(const struct ctprof_thread *leader);
 
 #endif

@@ -85,7 +85,7 @@ static bool take_lives(struct overview_work *work, size_t side, size_t number, d
 		add_thread(work, rates, snapshot_thread(s, i), key_of[i], seconds, &past);
 	}
 	fill_absent(work, rates, has_threads);
-	return true;
+	return !work->report->comparing || overview_take_memory(work, rates, number);
 }
 
 /* --- from one capture to another --- */
@@ -199,7 +199,9 @@ static struct error *take_span(struct overview_work *work, size_t side, size_t f
 	start_span(work, rates, &piece->coverage_after.some);
 	for (enum section s = 0; s < SECTION_COUNT; s++)
 		take_rows(work, rates, &piece->sections[s], piece);
-	return take_born(work, rates, piece) ? NULL : &error_no_memory;
+	return take_born(work, rates, piece) && overview_take_memory(work, rates, to)
+		       ? NULL
+		       : &error_no_memory;
 }
 
 /* Every change of the metrics of causes, of the groups that the report is about. */

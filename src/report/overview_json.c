@@ -54,6 +54,22 @@ static void write_totals(struct json_writer *w, const struct overview *overview)
 	json_array_end(w);
 }
 
+static void write_memory(struct json_writer *w, const struct overview_value *value)
+{
+	json_text(w, TEXT("memory"));
+	write_number(w, "baseline", value->before);
+	write_number(w, "candidate", value->after);
+}
+
+static void write_rate(struct json_writer *w, const struct report *report,
+		       const struct overview_value *value)
+{
+	json_text(w, text_of(metrics[value->metric].name));
+	if (report->comparing)
+		write_number(w, "baseline_per_s", value->before);
+	write_number(w, report->comparing ? "candidate_per_s" : "value_per_s", value->after);
+}
+
 static void write_reasons(struct json_writer *w, const struct report *report,
 			  const struct overview_group *group)
 {
@@ -64,11 +80,10 @@ static void write_reasons(struct json_writer *w, const struct report *report,
 
 		json_object_begin(w);
 		json_key(w, "metric");
-		json_text(w, text_of(metrics[value->metric].name));
-		if (report->comparing)
-			write_number(w, "baseline_per_s", value->before);
-		write_number(w, report->comparing ? "candidate_per_s" : "value_per_s",
-			     value->after);
+		if (group->order[i] == CAUSE_MEMORY)
+			write_memory(w, value);
+		else
+			write_rate(w, report, value);
 		write_number(w, "score", value->score);
 		json_object_end(w);
 	}

@@ -52,6 +52,12 @@ static void add_process_command(struct next *next, const struct overview_group *
 			 "--preempted-by",
 			 group->pid);
 		break;
+	case CAUSE_MEMORY:
+		line_add(&command,
+			 "where does it take memory? ctprof profile -p %u -d 5s "
+			 "-e tracepoint:kmem:rss_stat",
+			 group->pid);
+		break;
 	default:
 		line_add(&command, "where does it wait? ctprof offcpu -p %u -d 5s", group->pid);
 	}

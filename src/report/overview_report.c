@@ -270,6 +270,30 @@ static char *value_text(char buffer[AMOUNT_MAX], const struct overview *overview
 	return overview->window_s > 0 ? buffer : strcat(buffer, "/s");
 }
 
+/* "memory +75.1 MiB (1.3 -> 76.4 MiB)": a unit that both have stands once. */
+static bool add_memory(struct overview_line *line, const struct overview_group *group,
+		       bool in_short)
+{
+	const struct overview_value *value = &group->values[CAUSE_MEMORY];
+	const char *comma = line->length ? ", " : "";
+	char change[AMOUNT_MAX], before[AMOUNT_MAX], after[AMOUNT_MAX], *unit;
+
+	amount_bytes(before, value->before);
+	amount_bytes(after, value->after);
+	if (group->presence == PRESENCE_ENDED)
+		return line_add(line, "%s%s of memory", comma, before);
+	if (group->presence == PRESENCE_NEW)
+		return line_add(line, "%s%s of memory", comma, after);
+	line_add(line, "%smemory %c%s", comma, value->after < value->before ? '-' : '+',
+		 amount_bytes(change, fabs(value->after - value->before)));
+	if (in_short)
+		return true;
+	unit = strchr(before, ' ');
+	if (unit && strchr(after, ' ') && strcmp(unit, strchr(after, ' ')) == 0)
+		*unit = '\0';
+	return line_add(line, " (%s -> %s)", before, after);
+}
+
 static bool add_reason(const struct overview_output *o, struct overview_line *line,
 		       const struct overview_group *group, enum overview_cause cause)
 {
@@ -277,6 +301,8 @@ static bool add_reason(const struct overview_output *o, struct overview_line *li
 	const char *word = cause_words[cause];
 	char amount[AMOUNT_MAX], change[AMOUNT_MAX];
 
+	if (cause == CAUSE_MEMORY)
+		return add_memory(line, group, false);
 	if (group->presence == PRESENCE_ENDED)
 		return line_add(line, "%s%s %s", line->length ? ", " : "",
 				strcat(amount_text(amount, value->metric, value->before), "/s"),
@@ -307,38 +333,78 @@ static void add_label(struct overview_line *line, const struct overview_group *g
 
 #define STILL_WORDS ": idle, or it waits"
 
-/* The cause that is told at place `i`: of a group that stands still CPU time first, for that says
- * it. */
-static enum overview_cause told_cause(const struct overview_group *group, size_t i)
+static void tell(enum overview_cause told[REASONS_MOST], size_t *count, enum overview_cause cause,
+		 size_t place)
 {
-	size_t cpu = 0;
+	size_t i = 0;
 
-	if (!overview_stands_still(group))
-		return group->order[i];
-	while (group->order[cpu] != CAUSE_CPU)
-		cpu++;
-	return !i ? CAUSE_CPU : group->order[i <= cpu ? i - 1 : i];
+	while (i < *count && told[i] != cause)
+		i++;
+	if (place >= REASONS_MOST || (i < *count && i <= place))
+		return;
+	if (i == *count && *count < REASONS_MOST)
+		*count += 1;
+	else if (i == *count)
+		i--;
+	for (; i > place; i--)
+		told[i] = told[i - 1];
+	told[place] = cause;
+}
+
+/* The causes to tell: of a group that stands still CPU time first, for that says it; and memory
+ * that doubled second at the latest, since waits and faults may come of it, but do not tell of it.
+ */
+static size_t told_causes(const struct overview_group *group,
+			  enum overview_cause told[REASONS_MOST])
+{
+	const struct overview_value *memory = &group->values[CAUSE_MEMORY];
+	size_t count = 0;
+
+	while (count < REASONS_MOST && overview_is_reason(group, count)) {
+		told[count] = group->order[count];
+		count++;
+	}
+	if (count && overview_stands_still(group))
+		tell(told, &count, CAUSE_CPU, 0);
+	for (size_t i = 0; count && i < CAUSE_COUNT; i++)
+		if (group->order[i] == CAUSE_MEMORY && overview_is_reason(group, i) &&
+		    memory->after > 2 * memory->before)
+			tell(told, &count, CAUSE_MEMORY, 1);
+	return count;
+}
+
+/* As short as it can be said, if it does not fit otherwise. */
+static bool add_told(const struct overview_output *o, struct overview_line *reasons,
+		     const struct overview_group *group, enum overview_cause cause, size_t room)
+{
+	const size_t before = reasons->length;
+
+	for (int in_short = 0; in_short < (cause == CAUSE_MEMORY ? 2 : 1); in_short++) {
+		if ((in_short ? add_memory(reasons, group, true)
+			      : add_reason(o, reasons, group, cause)) &&
+		    text_width(reasons->text) <= room)
+			return true;
+		reasons->text[reasons->length = before] = '\0';
+	}
+	return false;
 }
 
 static void put_group(struct overview_output *o, const struct overview_group *group, size_t column)
 {
 	const char *tail = overview_stands_still(group) ? STILL_WORDS : "";
 	struct overview_line line = { .columns = o->columns }, reasons = { 0 };
+	enum overview_cause told[REASONS_MOST];
+	size_t used, count;
 
 	add_label(&line, group);
 	line_pad(&line, column);
 	if (group->presence == PRESENCE_ENDED)
 		line_add(&line, "before: ");
-	for (size_t i = 0; i < REASONS_MOST && overview_is_reason(group, i); i++) {
-		size_t before = reasons.length;
-
-		if (!add_reason(o, &reasons, group, told_cause(group, i)))
+	used = text_width(line.text) + strlen(tail);
+	count = told_causes(group, told);
+	for (size_t i = 0; i < count; i++)
+		if (used > o->columns || !add_told(o, &reasons, group, told[i], o->columns - used))
 			break;
-		if (text_width(line.text) + text_width(reasons.text) + strlen(tail) > o->columns) {
-			reasons.text[reasons.length = before] = '\0';
-			break;
-		}
-	}
 	line_add(&line, "%s%s", reasons.text, tail);
 	put_line(o, &line);
 }
@@ -408,7 +474,7 @@ static void put_groups(struct overview_output *o)
 	} else if (!o->report->comparing) {
 		line_add(&line, "What took most time since boot:");
 	} else {
-		line_add(&line, "What changed most%s%s, by CPU time, waits, I/O and faults",
+		line_add(&line, "What changed most%s%s, by CPU time, waits, I/O, faults and memory",
 			 is_window(o) ? " in " : "",
 			 is_window(o) ? amount_time(time, overview->window_s) : "");
 		if (is_window(o))
@@ -525,7 +591,7 @@ void overview_print(FILE *out, const struct report *report, const struct report_
 		.columns = columns && columns < OVERVIEW_COLUMNS ? columns : OVERVIEW_COLUMNS,
 	};
 	struct overview_line next[OVERVIEW_NEXT_MOST];
-	size_t used, nexts;
+	size_t used = 0, nexts;
 
 	if (!report->overview || !report->matching)
 		return;
@@ -544,9 +610,9 @@ void overview_print(FILE *out, const struct report *report, const struct report_
 	put_groups(&o);
 	put_own(&o);
 	nexts = overview_next(report, style, next);
-	used = o.lines;
 	for (size_t i = 0; i < nexts; i++)
 		used += lines_of(&o, &next[i]);
+	used += o.lines;
 	put_sections(&o, used < OVERVIEW_LINES ? OVERVIEW_LINES - used : 1);
 	for (size_t i = 0; i < nexts; i++)
 		put_line(&o, &next[i]);

@@ -63,7 +63,7 @@ plant_all() {
 
 # finds_planted RUNS LEAST: in that many of them.
 finds_planted() {
-	local kinds=(burn starve write fault still new) found=0 run
+	local kinds=(burn starve write fault still new leak) found=0 run
 
 	(
 		endings=()
@@ -84,10 +84,33 @@ noise=$scratch/noise
 
 # The longer of both needs no shorter one beside it.
 if [ -n "${CHECK_ALL-}${LIVE_WHOLE-}" ]; then
-	run_case "the overview finds planted changes on a busy host, in 38 of 40 runs" slow alone needs_root finds_planted 40 38
+	run_case "the overview finds planted changes on a busy host, in 40 of 42 runs" slow alone needs_root finds_planted 42 40
 else
-	run_case "the overview finds planted changes on a busy host" needs_root finds_planted 12 11
+	run_case "the overview finds planted changes on a busy host" needs_root finds_planted 14 13
 fi
+
+# A leak is told in words, by as much as the kernel says that the process grew.
+leak_is_told() {
+	local pid grown told
+
+	"$programs/planted" leak > "$scratch/ready" &
+	pid=$!
+	at_end "kill -KILL $pid"
+	until grep -qs ready "$scratch/ready"; do sleep 0.01; done
+	"$ctprof" capture -q -o "$scratch/leak.a.zst"
+	kill -USR1 $pid
+	until (($(awk '/^VmRSS/ { print $2 }' /proc/$pid/status) > 100 << 10)); do sleep 0.01; done
+	kill -STOP $pid
+	grown=$(awk '/^Pss:/ { print $2 * 1024 }' /proc/$pid/smaps_rollup)
+	"$ctprof" capture -q -o "$scratch/leak.b.zst"
+	"$ctprof" compare "$scratch"/leak.{a,b}.zst --match planted --format json > "$scratch/leak.json"
+	told=$(jq '.overview.groups[0].reasons[] | select(.metric == "memory").candidate' "$scratch/leak.json")
+	between "bytes of memory" $((grown * 98 / 100)) "$told" $((grown * 102 / 100))
+	"$ctprof" compare "$scratch"/leak.{a,b}.zst --match planted > "$scratch/leak"
+	grep -qE '^  planted .*memory \+[0-9.]+ MiB \([0-9.]+ [KM]?i?B? ?-> [0-9.]+ MiB\)' "$scratch/leak" || { cat "$scratch/leak"; return 1; }
+}
+
+run_case "the overview tells of a leak" leak_is_told
 
 # What the tables say that threads did in between, and what the overview says that they did together.
 sums_are_equal() {

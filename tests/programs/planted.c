@@ -7,6 +7,7 @@
  *	starve	four threads compute on one CPU, and wait for it
  *	write	writes a file over and over
  *	fault	touches new pages
+ *	leak	keeps ever more memory, without a fault for each page
  *	still	the reverse: two threads compute, from the start, and then wait for a lock
  *
  * `planted KIND now` begins at once.
@@ -113,6 +114,26 @@ static void begin_fault(void)
 	start_thread(touch_pages);
 }
 
+#define LEAK_MOST (512 << 20)
+
+static void *leak_pages(void *unused)
+{
+	const size_t size = 1 << 20;
+
+	for (size_t held = 0; held < LEAK_MOST; held += size) {
+		if (mmap(NULL, size, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0) == MAP_FAILED)
+			err(1, "mmap");
+		usleep(1000);
+	}
+	return unused;
+}
+
+static void begin_leak(void)
+{
+	start_thread(leak_pages);
+}
+
 static void begin_still(void)
 {
 	is_over = true;
@@ -123,7 +144,7 @@ static const struct {
 	void (*begin)(void);
 } kinds[] = {
 	{ "burn", begin_burn },   { "starve", begin_starve }, { "write", begin_write },
-	{ "fault", begin_fault }, { "still", begin_still },
+	{ "fault", begin_fault }, { "leak", begin_leak },     { "still", begin_still },
 };
 
 int main(int argc, char **argv)
@@ -136,7 +157,7 @@ int main(int argc, char **argv)
 	while (argc > 1 && kind < count && strcmp(argv[1], kinds[kind].name) != 0)
 		kind++;
 	if (argc < 2 || kind == count)
-		errx(2, "usage: planted burn|starve|write|fault|still [now]");
+		errx(2, "usage: planted burn|starve|write|fault|leak|still [now]");
 	sigemptyset(&begin);
 	sigaddset(&begin, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &begin, NULL);

@@ -82,12 +82,37 @@ static const struct {
 	{ METRIC_blkio_delay_total_ns, 0.002 * SECOND },
 };
 
+static struct ctprof_thread *last_of(struct ctprof_snapshot *s)
+{
+	return snapshot_thread(s, s->threads.count - 1);
+}
+
+/* The memory of a process in MiB, as smaps_rollup tells it. */
+static void build_memory(struct ctprof_snapshot *s, struct ctprof_thread *thread, double resident,
+			 double swapped)
+{
+	thread->smaps_rollup_kib = arena_alloc(&s->arena, sizeof(*thread->smaps_rollup_kib));
+	assert_non_null(thread->smaps_rollup_kib);
+	*thread->smaps_rollup_kib = (struct counts){ .measured = true };
+	build_count(s, thread->smaps_rollup_kib, "Rss", (uint64_t)(2 * resident * 1024));
+	build_count(s, thread->smaps_rollup_kib, "Pss", (uint64_t)(resident * 1024));
+	build_count(s, thread->smaps_rollup_kib, "SwapPss", (uint64_t)(swapped * 1024));
+}
+
+/* One process on both sides. */
+static void memories(struct comparison *c, uint32_t tid, const char *name, double before,
+		     double after)
+{
+	build_memory(c->before[0], live(c->before[0], tid, tid, 10, name), before, 0);
+	build_memory(c->after[0], live(c->after[0], tid, tid, 10, name), after, 0);
+}
+
 /* Sixty groups that do what they always did, from a hundredth to a hundred times as much as usual,
  * give or take a third of it. */
 static void add_noise(struct comparison *c, uint64_t *seed)
 {
 	for (uint32_t tid = 1000; tid < 1060; tid++) {
-		double size = exp(1.5 * normal(seed));
+		double size = exp(1.5 * normal(seed)), memory;
 		char name[16];
 
 		snprintf(name, sizeof(name), "noise-%u", tid);
@@ -98,12 +123,16 @@ static void add_noise(struct comparison *c, uint64_t *seed)
 			rate = fmin(rate, most);
 			rates(c, tid, name, busy[i].id, rate, rate * exp(0.3 * normal(seed)));
 		}
+		memory = 50 * size;
+		build_memory(c->before[0], last_of(c->before[0]), memory, 0);
+		build_memory(c->after[0], last_of(c->after[0]), memory * exp(0.01 * normal(seed)),
+			     0);
 	}
 }
 
 struct plant {
 	const char *what;
-	enum metric_id id;
+	enum metric_id id;    /* METRIC_COUNT: memory, in MiB */
 	double before, after; /* per second */
 	bool is_new;
 };
@@ -118,6 +147,8 @@ static const struct plant plants[] = {
 	{ "faults", METRIC_minflt, 100, 600e3, false },
 	{ "faults from storage", METRIC_majflt, 0, 8000, false },
 	{ "locks", METRIC_voluntary_csw, 200, 150e3, false },
+	{ "leaks", METRIC_COUNT, 1.3, 76.4, false },
+	{ "leaks, new", METRIC_COUNT, 0, 200, true },
 	{ "stands still", METRIC_run_time_ns, 1.9 * SECOND, 0, false },
 };
 
@@ -128,7 +159,12 @@ static size_t planted_place(const struct plant *plant, uint64_t seed)
 
 	comparison_begin(&c);
 	add_noise(&c, &seed);
-	if (plant->is_new)
+	if (plant->id == METRIC_COUNT && plant->is_new)
+		build_memory(c.after[0], live(c.after[0], 7, 7, SCENE_UPTIME + 1, "planted"),
+			     plant->after, 0);
+	else if (plant->id == METRIC_COUNT)
+		memories(&c, 7, "planted", plant->before, plant->after);
+	else if (plant->is_new)
 		build_number(live(c.after[0], 7, 7, SCENE_UPTIME + 1, "planted"), plant->id,
 			     (uint64_t)(plant->after * WINDOW_S));
 	else
@@ -243,6 +279,62 @@ TEST(ctprof_does_not_lead)
 	overview = overview_of(&c);
 	assert_int_equal(place_of(overview, "ctprof"), 0);
 	assert_int_equal(overview->own, 0);
+	comparison_end(&c);
+}
+
+/* --- memory --- */
+
+#define MIB (1024 * 1024.0)
+
+/* Of a group, that of all its processes, but not of each thread; what was swapped out is not gone;
+ * and a level does not matter, but its change, by the size of that. */
+TEST(memory_of_a_group)
+{
+	struct comparison c;
+	const struct overview *overview;
+	const struct overview_group *group;
+
+	comparison_begin(&c);
+	memories(&c, 1, "db", 8000, 8000);
+	memories(&c, 2, "leaks", 10, 75);
+	memories(&c, 3, "leaks", 100, 110);
+	for (uint32_t tid = 30; tid < 40; tid++) {
+		live(c.before[0], 3, tid, 10, "leaks");
+		live(c.after[0], 3, tid, 10, "leaks");
+	}
+	memories(&c, 4, "shrinks", 200, 100);
+	build_memory(c.before[0], live(c.before[0], 5, 5, 10, "swapped"), 500, 0);
+	build_memory(c.after[0], live(c.after[0], 5, 5, 10, "swapped"), 100, 400);
+	overview = overview_of(&c);
+	assert_int_equal(overview->groups.count, 2);
+	group = group_of(overview, "leaks");
+	assert_int_equal(place_of(overview, "leaks"), 0);
+	assert_int_equal(group->order[0], CAUSE_MEMORY);
+	assert_true(overview_is_reason(group, 0));
+	assert_false(overview_is_reason(group, 1));
+	assert_int_equal(group->pid, 2);
+	assert_float_equal(group->values[CAUSE_MEMORY].before, 110 * MIB, 0);
+	assert_float_equal(group->values[CAUSE_MEMORY].after, 185 * MIB, 0);
+	assert_float_equal(group->seconds, 5 * 75 * MIB / NS_PER_S, 1e-9);
+	assert_float_equal(group_of(overview, "shrinks")->seconds, 5 * 100 * MIB / NS_PER_S / 4,
+			   1e-9);
+	comparison_end(&c);
+}
+
+/* What one side does not tell of each process is not known, and did not change. */
+TEST(memory_that_is_not_measured)
+{
+	struct comparison c;
+
+	comparison_begin(&c);
+	memories(&c, 1, "web", 10, 10);
+	build_memory(c.after[0], live(c.after[0], 2, 2, 10, "part"), 500, 0);
+	live(c.before[0], 2, 2, 10, "part");
+	memories(&c, 3, "part", 10, 10);
+	assert_int_equal(overview_of(&c)->groups.count, 0);
+	/* One capture has no change. */
+	comparison_alone(&c);
+	assert_int_equal(overview_of(&c)->groups.count, 0);
 	comparison_end(&c);
 }
 
@@ -448,6 +540,7 @@ UNIT_TESTS(cmocka_unit_test(planted_changes_are_found),
 	   cmocka_unit_test(a_change_goes_before_a_level),
 	   cmocka_unit_test(a_rise_goes_before_a_fall), cmocka_unit_test(new_and_ended_groups),
 	   cmocka_unit_test(the_process_of_the_change), cmocka_unit_test(ctprof_does_not_lead),
+	   cmocka_unit_test(memory_of_a_group), cmocka_unit_test(memory_that_is_not_measured),
 	   cmocka_unit_test(totals_are_those_of_the_table), cmocka_unit_test(nothing_changed),
 	   cmocka_unit_test(different_boots), cmocka_unit_test(an_older_candidate_is_not_ranked),
 	   cmocka_unit_test(several_captures), cmocka_unit_test(locks_of_a_recording),
