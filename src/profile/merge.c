@@ -121,11 +121,17 @@ static uint64_t wall_of(const struct profile_thread *thread)
 }
 
 /* A thread in both profiles was observed for both times, and the classes still add up to their sum.
- */
+ * Without measured times, it was observed from the first to the last. */
 static void merge_thread_times(struct profile_thread *into, const struct profile_thread *from)
 {
 	uint64_t wall = wall_of(into);
 
+	if (!from->is_accounted && !into->is_accounted) {
+		if (from->begun_ns && (!into->begun_ns || from->begun_ns < into->begun_ns))
+			into->begun_ns = from->begun_ns;
+		if (from->ended_ns > into->ended_ns)
+			into->ended_ns = from->ended_ns;
+	}
 	if (!from->is_accounted)
 		return;
 	sum_add(&wall, wall_of(from));

@@ -132,6 +132,16 @@ static void forget_times(struct profile_thread *thread)
 	thread->voluntary = thread->involuntary = 0;
 }
 
+/* Where no program traces switches, a thread has the time of its end before its record ends, which
+ * may be long after. */
+static uint64_t end_of(const struct profile_reading *r, const struct profile_record *t,
+		       bool has_ended)
+{
+	const uint64_t ended = __atomic_load_n(&t->task.ended, __ATOMIC_RELAXED);
+
+	return ended && (has_ended || !r->session->options.off_cpu) ? ended : r->now;
+}
+
 static struct error *put_thread(struct profile_reading *r, uint32_t number,
 				const struct profile_record *t, bool has_ended)
 {
@@ -147,7 +157,7 @@ static struct error *put_thread(struct profile_reading *r, uint32_t number,
 		.is_accounted = session->options.off_cpu && !(t->task.flags & RECORD_UNSEEN) &&
 				!is_stale(r, t),
 		.begun_ns = begun,
-		.ended_ns = has_ended ? t->task.ended : r->now,
+		.ended_ns = end_of(r, t, has_ended),
 	};
 	struct thread_totals totals, all, *before = &session->totals.items[number];
 	struct profile_record copy;

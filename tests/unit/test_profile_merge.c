@@ -143,6 +143,28 @@ TEST(losses_add_up)
 	profile_destroy(b);
 }
 
+/* Without measured times there is only when it was seen. */
+TEST(sampled_threads_are_seen_from_first_to_last)
+{
+	static const uint64_t begun[] = { 200, 100, 300 };
+	struct profile *all = build_profile();
+
+	for (size_t i = 0; i < array_length(begun); i++) {
+		struct profile *one = build_profile();
+
+		build_profile_thread(one, 1, 2, "web", "worker", NULL);
+		one->threads.items[0].begun_ns = begun[i];
+		one->threads.items[0].ended_ns = begun[i] + 100;
+		expect_ok(profile_merge(all, one));
+		profile_destroy(one);
+	}
+	assert_int_equal(all->threads.count, 1);
+	assert_false(all->threads.items[0].is_accounted);
+	assert_int_equal(all->threads.items[0].begun_ns, 100);
+	assert_int_equal(all->threads.items[0].ended_ns, 400);
+	profile_destroy(all);
+}
+
 /* Each file of --interval begins where the last ended. */
 TEST(intervals_are_of_one_thread)
 {
@@ -274,6 +296,8 @@ TEST(events_by_name)
 
 UNIT_TESTS(cmocka_unit_test(copies), cmocka_unit_test(everything_of_both),
 	   cmocka_unit_test(the_same_threads), cmocka_unit_test(accounts),
-	   cmocka_unit_test(losses_add_up), cmocka_unit_test(intervals_are_of_one_thread),
-	   cmocka_unit_test(times_that_cannot_be), cmocka_unit_test(threads_without_numbers),
-	   cmocka_unit_test(histograms), cmocka_unit_test(events_by_name))
+	   cmocka_unit_test(losses_add_up),
+	   cmocka_unit_test(sampled_threads_are_seen_from_first_to_last),
+	   cmocka_unit_test(intervals_are_of_one_thread), cmocka_unit_test(times_that_cannot_be),
+	   cmocka_unit_test(threads_without_numbers), cmocka_unit_test(histograms),
+	   cmocka_unit_test(events_by_name))
