@@ -51,6 +51,14 @@ static inline struct table_options profile_table(FILE *out, const struct profile
 				       .colour = style->colour };
 }
 
+/* The name of a process as that of its program; NULL: kernel threads, which are one. */
+static inline struct text program_text(const struct name *process)
+{
+	return !process          ? TEXT("[kernel threads]")
+	       : process->length ? name_text(process)
+				 : TEXT("[unknown]");
+}
+
 static inline void print_heading(FILE *out, const struct profile_style *style, const char *heading)
 {
 	fprintf(out, style->colour ? "\n\033[1m## %s\033[0m\n" : "\n## %s\n", heading);

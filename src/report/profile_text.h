@@ -34,6 +34,14 @@ struct error *idle_report(FILE *out, const struct profile_report *report,
 			  const struct profile_style *style) MUST_CHECK;
 
 /*
+ * The CPU time of each program, most first, with its processes and threads, also those without a
+ * sample, and how many of the processes ended or executed another program; of a profile of time on
+ * the CPU alone. A process that executes several programs counts in each.
+ */
+struct error *program_report(FILE *out, const struct profile_report *report,
+			     const struct profile_style *style) MUST_CHECK;
+
+/*
  * The time of each program for each reason that matters, most first: of what was not left out.
  * Waits that end when another process acts (network, pipe, other) weigh a tenth for the order, and
  * those for a child, a time or work nothing.

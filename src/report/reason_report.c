@@ -188,9 +188,7 @@ static void get_program_cell(const void *context, const void *row_,
 
 	switch ((enum program_field)column->field) {
 	case PROGRAM:
-		table_text(ret, !row->name          ? TEXT("[kernel threads]")
-				: row->name->length ? name_text(row->name)
-						    : TEXT("[unknown]"));
+		table_text(ret, program_text(row->name));
 		return;
 	case THREADS:
 		table_count(ret, row->threads);

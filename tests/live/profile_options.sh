@@ -230,6 +230,17 @@ wakers_are_named() {
 		apart("woken by interrupts"; $right; [.[].ns] | sum; 0.01; 0)'
 }
 
+# Many are too short to be sampled: all count, and have ended.
+short_processes_are_counted() {
+	local row
+
+	cp "$programs/chain" "$scratch/stormy"
+	"$ctprof" profile -q -F 999 -- bash -c 'for i in {1..40}; do "$0" burn 5; done > /dev/null; :' \
+		"$scratch/stormy" > "$scratch/text"
+	row=$(grep -m 1 '^ stormy ' "$scratch/text")
+	equal "processes and ended" "$(awk '{ print $2, $3 }' <<< "$row")" "40 40"
+}
+
 who_ran_instead_is_named() {
 	take offcpu --preempted-by --comm 'hog-*' -- "$programs/waits" "$disk" 10 100 hog-1 hog-2
 	agrees "who ran" '. as $p | .threads[] | . as $t | select(.ns.runnable > 1e8) |
@@ -514,6 +525,7 @@ run_case "profile: children of targets come by probes" needs_profiles children_c
 run_case "offcpu: --include-self" needs_profiles itself_is_left_out
 run_case "offcpu: --min-block-time and --max-block-time" needs_profiles lengths_select
 run_case "offcpu: --wakers" needs_profiles wakers_are_named
+run_case "profile: short processes are counted" needs_profiles short_processes_are_counted
 run_case "offcpu: --preempted-by" needs_profiles who_ran_instead_is_named
 run_case "offcpu: --longest" needs_profiles longest_is_first
 run_case "offcpu: --hist" needs_profiles distributions_are_right

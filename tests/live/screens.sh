@@ -57,7 +57,8 @@ answer_of_offcpu() {
 }
 
 answer_of_profile() {
-	between "the line of functions" 2 "$(line_of '## Functions' "$1")" 5
+	between "the line of programs" 2 "$(line_of '## Programs' "$1")" 5
+	between "the line of functions" 5 "$(line_of '## Functions' "$1")" $((first_screen - 3))
 	tail -n 1 "$1" | grep -qE '^As a picture: (ctprof|add) '
 }
 

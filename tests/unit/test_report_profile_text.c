@@ -493,8 +493,8 @@ TEST(the_head_names_kind_and_origin)
 TEST(nothing_is_said_about_nothing)
 {
 	static profile_text *const texts[] = {
-		waits_report,   stack_report,     function_report,  thread_report,
-		longest_report, preemptor_report, histogram_report, footer_report,
+		waits_report,     stack_report,     function_report, thread_report,  longest_report,
+		preemptor_report, histogram_report, footer_report,   program_report,
 	};
 
 	for (size_t i = 0; i < array_length(texts); i++)

@@ -98,7 +98,76 @@ TEST(time_on_the_cpu_has_no_reasons)
 	assert_string_equal(report_scene_text(&s, reason_report), "");
 }
 
+/* --- programs of time on the CPU --- */
+
+#define END 1000000000
+
+/* A process of one thread that runs from `begun` to `ended`, with so much of it sampled. */
+static void run_for(const char *program, uint32_t pid, uint64_t begun, uint64_t ended, uint64_t ns)
+{
+	uint32_t number = build_profile_thread(s.profile, pid, pid, program, program, NULL);
+	struct profile_thread *thread = &s.profile->threads.items[number];
+
+	thread->begun_ns = begun;
+	thread->ended_ns = ended;
+	if (ns)
+		build_sample(s.profile, number, CLASS_ON_CPU, "main", ns, 1);
+}
+
+/* Each of them is too short to be sampled but now and then: all count. */
+static void fill_with_short_processes(void)
+{
+	for (uint32_t i = 0; i < 30; i++)
+		run_for("cc1", 100 + i, 1 + i, 100 + i, i % 10 ? 0 : 30000000);
+	run_for("cc1", 200, 500, END, 0);
+	run_for("server", 2, 1, END, 60000000);
+	build_profile_thread(s.profile, 2, 3, "server", "worker", NULL);
+	s.profile->threads.items[s.profile->threads.count - 1].ended_ns = 900;
+	s.profile->threads.items[s.profile->threads.count - 1].begun_ns = 1;
+	run_for("sleeper", 4, 1, END, 0);
+	run_for("kworker/0", 5, 1, END, 10000000);
+	s.profile->threads.items[s.profile->threads.count - 1].is_kernel = true;
+	s.profile->meta.duration_ns = END - 1;
+}
+
+TEST(programs_have_their_processes_also_those_without_samples)
+{
+	fill_with_short_processes();
+	assert_string_equal(report_scene_text(&s, program_report),
+			    "\n## Programs\n"
+			    " program           processes  ended  threads  CPU time  share \n"
+			    " cc1                      31     30       31  90.000ms  56.2% \n"
+			    " server                    1      0        2  60.000ms  37.5% \n"
+			    " [kernel threads]          -      -        1  10.000ms   6.2% \n");
+	s.style.limit = 1;
+	assert_non_null(strstr(report_scene_text(&s, program_report),
+			       " ... 2 more programs with 70.000ms (--all)\n"));
+}
+
+/* In profiles that were merged with time between them, all threads of the first seem to end. */
+TEST(ends_are_not_known_of_merged_profiles)
+{
+	fill_with_short_processes();
+	s.profile->meta.duration_ns = END / 2;
+	assert_non_null(strstr(report_scene_text(&s, program_report),
+			       " program           processes  threads  CPU time  share \n"
+			       " cc1                      31       31  90.000ms  56.2% \n"));
+}
+
+TEST(profiles_without_names_or_with_waits_have_no_programs)
+{
+	uint32_t thread = build_profile_thread(s.profile, 0, 0, "", "", NULL);
+
+	build_sample(s.profile, thread, CLASS_ON_CPU, "main", 1000, 1);
+	assert_string_equal(report_scene_text(&s, program_report), "");
+	wait_for("stuck", 4, CLASS_INTERRUPTIBLE, STATE_LOCK_FUTEX, 1000);
+	assert_string_equal(report_scene_text(&s, program_report), "");
+}
+
 #define SCENE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 UNIT_TESTS(SCENE(programs_are_ordered_by_what_matters),
 	   SCENE(rows_are_limited_and_the_rest_is_counted), SCENE(idle_waits_are_one_line),
-	   SCENE(time_on_the_cpu_has_no_reasons))
+	   SCENE(time_on_the_cpu_has_no_reasons),
+	   SCENE(programs_have_their_processes_also_those_without_samples),
+	   SCENE(ends_are_not_known_of_merged_profiles),
+	   SCENE(profiles_without_names_or_with_waits_have_no_programs))
