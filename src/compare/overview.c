@@ -149,8 +149,10 @@ static bool add_groups(struct overview_work *work)
 			group.presence = PRESENCE_NEW;
 		if (work->report->comparing && !group.threads_after)
 			group.presence = PRESENCE_ENDED;
-		for (enum overview_cause i = 0; i < CAUSE_COUNT; i++)
+		for (enum overview_cause i = 0; i < CAUSE_COUNT; i++) {
 			fill_value(work, &group, i, &group.values[i]);
+			work->overview->measured[i] |= group.values[i].measured;
+		}
 		/* Files of older versions count the idle time of kernel threads as blocked. */
 		if (work->kernel[key])
 			group.values[CAUSE_BLOCKED].measured = false;
@@ -427,6 +429,11 @@ void overview_destroy(struct overview *overview)
 size_t overview_shown(const struct overview *overview)
 {
 	return overview->groups.count < OVERVIEW_GROUPS ? overview->groups.count : OVERVIEW_GROUPS;
+}
+
+bool overview_is_missing(const struct overview *overview, enum overview_cause cause)
+{
+	return overview->measured[CAUSE_CPU] && !overview->measured[cause];
 }
 
 /* Further reasons are told if they weigh at least this share of the first, or, since a cause of the

@@ -141,9 +141,10 @@ struct overview {
 	struct overview_host host;
 	struct {
 		ARRAY(struct overview_group);
-	} groups;        /* that matter, those with the highest score first */
-	size_t own;      /* groups of ctprof's own threads that were left out */
-	double own_cpu;  /* their CPU time, in ns per second */
+	} groups;                   /* that matter, those with the highest score first */
+	bool measured[CAUSE_COUNT]; /* in some group */
+	size_t own;                 /* groups of ctprof's own threads that were left out */
+	double own_cpu;             /* their CPU time, in ns per second */
 	double unseen_s; /* of the CPU time in the window, what no thread of both captures has */
 	/* What all groups did in the window together, of each cause; METRIC_COUNT: not known. */
 	enum metric_id total_metrics[CAUSE_COUNT];
@@ -159,6 +160,9 @@ DEFINE_CLEANUP(overview_destroy, struct overview *)
 
 /* The number of groups that reports show. */
 size_t overview_shown(const struct overview *overview);
+
+/* Does no capture tell anything about it, though about other causes? */
+bool overview_is_missing(const struct overview *overview, enum overview_cause cause);
 
 /* Is the cause at place `i` of its order worth a word? */
 bool overview_is_reason(const struct overview_group *group, size_t i);

@@ -133,6 +133,17 @@ static void write_sections(struct json_writer *w, const struct report *report)
 	json_array_end(w);
 }
 
+static void write_missing(struct json_writer *w, const struct overview *overview)
+{
+	json_key(w, "not_measured");
+	json_array_begin(w);
+	if (overview_is_missing(overview, CAUSE_LOCK))
+		json_text(w, TEXT("lock"));
+	if (overview_is_missing(overview, CAUSE_STORAGE))
+		json_text(w, TEXT("storage"));
+	json_array_end(w);
+}
+
 void overview_write(struct json_writer *w, const struct report *report)
 {
 	const struct overview *overview = report->overview;
@@ -148,6 +159,7 @@ void overview_write(struct json_writer *w, const struct report *report)
 		json_null(w);
 	write_host(w, report);
 	write_totals(w, overview);
+	write_missing(w, overview);
 	json_key(w, "own_groups_left_out");
 	json_u64(w, overview->own);
 	json_key(w, "groups");

@@ -19,6 +19,11 @@ static bool runs(const struct next *next, uint32_t pid)
 	return next->style->runs && next->style->runs(next->report->candidate, pid);
 }
 
+bool overview_is_here(const struct report *report, const struct report_style *style)
+{
+	return style->runs && style->runs(report->candidate, 0);
+}
+
 /* The shortest that a name may get beside a command. */
 #define NAME_COLUMNS 18
 

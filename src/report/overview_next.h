@@ -18,4 +18,7 @@
 size_t overview_next(const struct report *report, const struct report_style *style,
 		     struct overview_line lines[OVERVIEW_NEXT_MOST]);
 
+/* Is the host of the candidate this one, since the same boot? */
+bool overview_is_here(const struct report *report, const struct report_style *style);
+
 #endif

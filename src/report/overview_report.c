@@ -518,6 +518,23 @@ static void put_own(struct overview_output *o)
 	put_line(o, &line);
 }
 
+/* Waits that the captures tell nothing about may be the reason all the same. */
+static void put_missing(struct overview_output *o)
+{
+	const bool locks = overview_is_missing(o->overview, CAUSE_LOCK);
+	const bool storage = overview_is_missing(o->overview, CAUSE_STORAGE);
+	struct overview_line line = { .columns = o->columns };
+
+	if (!locks && !storage)
+		return;
+	line_add(&line, "(not in captures: waits for %s%s%s", locks ? "locks" : "",
+		 locks && storage ? " and " : "", storage ? "storage" : "");
+	if (overview_is_here(o->report, o->style))
+		line_add(&line, "; see ctprof offcpu -d 5s");
+	line_add(&line, ")");
+	put_line(o, &line);
+}
+
 /* --- the rest of the report --- */
 
 static bool has_line(const struct report *report, enum section section)
@@ -612,6 +629,8 @@ void overview_print(FILE *out, const struct report *report, const struct report_
 	nexts = overview_next(report, style, next);
 	for (size_t i = 0; i < nexts; i++)
 		used += lines_of(&o, &next[i]);
+	if (o.lines + used + 1 < OVERVIEW_LINES)
+		put_missing(&o);
 	used += o.lines;
 	put_sections(&o, used < OVERVIEW_LINES ? OVERVIEW_LINES - used : 1);
 	for (size_t i = 0; i < nexts; i++)

@@ -504,6 +504,8 @@ TEST(locks_of_a_recording)
 	grow(&c, 3, "old", METRIC_state_lock_ns, 10 * NS_PER_S, 19 * NS_PER_S);
 	grow(&c, 3, "old", METRIC_state_watched_ns, 100 * NS_PER_S, 110 * NS_PER_S);
 	lock = &group_of(overview_of(&c), "new")->values[CAUSE_LOCK];
+	assert_false(overview_is_missing(c.report->overview, CAUSE_LOCK));
+	assert_true(overview_is_missing(c.report->overview, CAUSE_STORAGE));
 	assert_int_equal(place_of(c.report->overview, "new"), 0);
 	assert_true(lock->is_first);
 	lock = &group_of(c.report->overview, "old")->values[CAUSE_LOCK];
