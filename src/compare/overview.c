@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compare/overview_fill.h"
+#include "compare/report_fill.h"
 #include "compare/significance.h"
 #include "compare/survivors.h"
 
@@ -293,15 +294,19 @@ static int by_score(const void *a, const void *b)
 static void choose_groups(struct overview_work *work)
 {
 	struct overview *overview = work->overview;
+	const bool is_named = !work->report->comparing && work->report->view->match.count;
 	size_t kept = 0;
 
+	for (size_t i = 0; is_named && i < overview->groups.count; i++)
+		overview->named_threads += overview->groups.items[i].threads_after;
 	for (size_t i = 0; i < overview->groups.count; i++) {
 		struct overview_group *group = &overview->groups.items[i];
 
 		if (work->own[group->key]) {
 			overview->own++;
 			overview->own_cpu += group->values[CAUSE_CPU].after;
-		} else if (group->seconds >= OVERVIEW_SECONDS_LEAST) {
+		} else if (group->seconds >= OVERVIEW_SECONDS_LEAST ||
+			   (overview->named_threads && group->threads_after)) {
 			order_causes(group);
 			overview->groups.items[kept++] = *group;
 		}
@@ -323,6 +328,14 @@ static uint64_t metric_value(const struct ctprof_thread *thread, enum metric_id 
 		       : 0;
 }
 
+static double age_of(const struct ctprof_snapshot *s, const struct ctprof_thread *thread)
+{
+	const struct reading start = thread->start_time_clock_ticks;
+	const uint64_t now = report_now_ticks(s);
+
+	return start.measured && start.value < now ? (double)(now - start.value) / TICKS_PER_S : 0;
+}
+
 /* Threads of a process follow each other. */
 static void find_pid(const struct report *report, const struct survivors *survivors,
 		     struct overview_group *group)
@@ -341,6 +354,7 @@ static void find_pid(const struct report *report, const struct survivors *surviv
 		if (survivors->before && survivors->before[i] != NO_THREAD)
 			before = metric_value(
 				snapshot_thread(report->baseline, survivors->before[i]), id);
+		group->age_s = fmax(group->age_s, age_of(s, thread));
 		value = metric_value(thread, id);
 		sum = (thread->tgid == pid ? sum : 0) + (value > before ? value - before : 0);
 		pid = thread->tgid;

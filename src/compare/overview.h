@@ -88,13 +88,15 @@ struct overview_group {
 	uint32_t key;
 	enum overview_presence presence;
 	size_t threads_before, threads_after;
+	double age_s; /* of its oldest thread in the candidate, of those shown; 0: not known */
 	uint32_t pid; /* of its process with most of the first cause, in the candidate; 0: none */
 	struct overview_value values[CAUSE_COUNT];
 	enum overview_cause order[CAUSE_COUNT]; /* the first says most */
 	double seconds, score;
 };
 
-/* What a group changed by to be named at all, in seconds per second. */
+/* What a group changed by to be named at all, in seconds per second. Of one capture, groups that
+ * were asked for by name are named whatever they did. */
 #define OVERVIEW_SECONDS_LEAST 0.001
 #define OVERVIEW_GROUPS        10
 
@@ -143,6 +145,8 @@ struct overview {
 		ARRAY(struct overview_group);
 	} groups;                   /* that matter, those with the highest score first */
 	bool measured[CAUSE_COUNT]; /* in some group */
+	size_t named_threads;       /* of one capture: threads of the groups that were asked for by
+				       name; 0: none was */
 	size_t own;                 /* groups of ctprof's own threads that were left out */
 	double own_cpu;             /* their CPU time, in ns per second */
 	double unseen_s; /* of the CPU time in the window, what no thread of both captures has */

@@ -110,6 +110,8 @@ static void write_group(struct json_writer *w, const struct report *report,
 		json_u64(w, group->pid);
 	else
 		json_null(w);
+	if (!report->comparing)
+		write_number(w, "age_s", group->age_s > 0 ? group->age_s : NAN);
 	write_number(w, "seconds_per_s", group->seconds);
 	write_number(w, "score", group->score);
 	write_reasons(w, report, group);

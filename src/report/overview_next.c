@@ -122,6 +122,9 @@ static void add_file_command(struct next *next, const struct overview_group *gro
 	const size_t before = next->count;
 	struct overview_line line = { 0 };
 
+	/* This report says it. */
+	if (next->report->overview->named_threads && next->report->overview->groups.count == 1)
+		return;
 	if (!visible || strcmp(command, visible) != 0)
 		return;
 	if (line_add(&line, "what else %s? %s", comparing ? "changed in it" : "did it do", command))

@@ -104,6 +104,10 @@ static void put_heading(struct overview_output *o)
 	if (before)
 		line_add(&line, "%s%zu -> %zu threads", comma, report->baseline->threads.count,
 			 report->candidate->threads.count);
+	else if (o->overview->named_threads &&
+		 o->overview->named_threads < report->candidate->threads.count)
+		line_add(&line, "%s%zu of %zu threads", comma, o->overview->named_threads,
+			 report->candidate->threads.count);
 	else
 		line_add(&line, "%s%zu threads", comma, report->candidate->threads.count);
 	put_line(o, &line);
@@ -177,7 +181,8 @@ static void put_cpu(struct overview_output *o)
 	if (!total_text(ran, overview, CAUSE_CPU) && !any)
 		return;
 	if (total_text(ran, overview, CAUSE_CPU))
-		line_add(&line, "%sthreads ran %s", any ? "; " : "", ran);
+		line_add(&line, "%s%s ran %s", any ? "; " : "",
+			 overview->named_threads ? "the named threads" : "threads", ran);
 	if (total_text(waited, overview, CAUSE_CPU_WAIT))
 		line_add(&line, ", waited %s for a CPU", waited);
 	put_line(o, &line);
@@ -389,11 +394,27 @@ static bool add_told(const struct overview_output *o, struct overview_line *reas
 	return false;
 }
 
+/* "23.1 s (1.5 % of a CPU)", as far as it is known. */
+static char *life_text(char buffer[3 * AMOUNT_MAX], const struct overview *overview,
+		       const struct overview_group *group)
+{
+	const struct overview_value *cpu = &group->values[CAUSE_CPU];
+	const double ran_s = in_window(overview, cpu->after) / (double)NS_PER_S;
+	char time[AMOUNT_MAX], share[AMOUNT_MAX] = "";
+
+	if (cpu->measured)
+		snprintf(share, sizeof(share), " (%.*f %% of a CPU)",
+			 ran_s < group->age_s / 10 ? 2 : 0, 100 * ran_s / group->age_s);
+	snprintf(buffer, 3 * AMOUNT_MAX, "%s%s", amount_time(time, group->age_s), share);
+	return buffer;
+}
+
 static void put_group(struct overview_output *o, const struct overview_group *group, size_t column)
 {
 	const char *tail = overview_stands_still(group) ? STILL_WORDS : "";
 	struct overview_line line = { .columns = o->columns }, reasons = { 0 };
 	enum overview_cause told[REASONS_MOST];
+	char life[3 * AMOUNT_MAX];
 	size_t used, count;
 
 	add_label(&line, group);
@@ -405,7 +426,9 @@ static void put_group(struct overview_output *o, const struct overview_group *gr
 	for (size_t i = 0; i < count; i++)
 		if (used > o->columns || !add_told(o, &reasons, group, told[i], o->columns - used))
 			break;
-	line_add(&line, "%s%s", reasons.text, tail);
+	line_add(&line, "%s%s", count ? reasons.text : "nothing that counts", tail);
+	if (o->overview->named_threads && o->overview->groups.count > 1 && group->age_s > 0)
+		line_add(&line, ", in %s", life_text(life, o->overview, group));
 	put_line(o, &line);
 }
 
@@ -461,7 +484,7 @@ static void put_groups(struct overview_output *o)
 {
 	const struct overview *overview = o->overview;
 	size_t column = overview->unseen_s > 0 ? strlen("  " UNSEEN_LABEL "  ") : 0;
-	char time[AMOUNT_MAX];
+	char time[AMOUNT_MAX], life[3 * AMOUNT_MAX];
 	struct overview_line line = { .columns = o->columns };
 
 	if (overview->why_not) {
@@ -471,6 +494,14 @@ static void put_groups(struct overview_output *o)
 			 o->report->comparing
 				 ? "No group of threads changed by as much as 1 ms per second."
 				 : "No group of threads took as much as 1 ms per second.");
+	} else if (overview->named_threads && overview->groups.count > 1) {
+		line_add(&line, "What the named groups did in their lives:");
+	} else if (overview->named_threads) {
+		line_add(&line, "What the named group did in its life");
+		if (overview->groups.items[0].age_s > 0)
+			line_add(&line, " of %s",
+				 life_text(life, overview, &overview->groups.items[0]));
+		line_add(&line, ":");
 	} else if (!o->report->comparing) {
 		line_add(&line, "What took most time since boot:");
 	} else {

@@ -491,6 +491,28 @@ TEST(one_capture)
 	comparison_end(&c);
 }
 
+/* A group that is asked for is named, however little it did of the host's time. */
+TEST(one_group_of_one_capture)
+{
+	struct comparison c;
+	const struct overview *overview;
+
+	comparison_begin(&c);
+	rates(&c, 1, "web", METRIC_run_time_ns, 0.5 * SECOND, 0);
+	comparison_alone(&c);
+	build_number(live(c.after[0], 2, 2, SCENE_UPTIME + SCENE_DISTANCE - 300, "young"),
+		     METRIC_run_time_ns, NS_PER_S / 100);
+	assert_int_equal(overview_of(&c)->groups.count, 1);
+	assert_int_equal(c.report->overview->named_threads, 0);
+	assert_true(array_push(&c.view.match, "young"));
+	overview = overview_of(&c);
+	assert_int_equal(overview->groups.count, 1);
+	assert_int_equal(overview->named_threads, 1);
+	assert_float_equal(group_of(overview, "young")->age_s, 3, 0.001);
+	assert_true(overview_is_reason(group_of(overview, "young"), 0));
+	comparison_end(&c);
+}
+
 /* States are known since a thread is watched: before that nothing is said of them. */
 TEST(locks_of_a_recording)
 {
@@ -546,4 +568,5 @@ UNIT_TESTS(cmocka_unit_test(planted_changes_are_found),
 	   cmocka_unit_test(totals_are_those_of_the_table), cmocka_unit_test(nothing_changed),
 	   cmocka_unit_test(different_boots), cmocka_unit_test(an_older_candidate_is_not_ranked),
 	   cmocka_unit_test(several_captures), cmocka_unit_test(locks_of_a_recording),
-	   cmocka_unit_test(one_capture), cmocka_unit_test(impossible_values_do_not_lead))
+	   cmocka_unit_test(one_capture), cmocka_unit_test(one_group_of_one_capture),
+	   cmocka_unit_test(impossible_values_do_not_lead))
