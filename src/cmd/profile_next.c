@@ -10,17 +10,24 @@
 #include "report/visible.h"
 
 /* The next question about a process, by the reason of most of its time, and the command with its
- * number: the first row that has the reason. */
+ * number between `command` and `options`: the first row that has the reason. */
 static const struct next_row {
-	unsigned reasons; /* a bit each */
+	unsigned reasons;    /* a bit each */
+	bool is_of_target;   /* only if the profile is of a process that was named */
+	bool is_of_one_side; /* not if the profile has both time on and off the CPU */
 	const char *question, *command, *options;
 } questions[] = {
-	{ 1u << REASON_ON_CPU, "Where does it wait?", "offcpu", "" },
-	{ 1u << REASON_CPU_WAIT, "Which threads ran instead?", "offcpu",
-	  " --state cpu-wait --preempted-by" },
-	{ 1u << REASON_LOCK | 1u << REASON_PIPE | 1u << REASON_COND, "Which threads end its waits?",
-	  "offcpu", " --wakers" },
-	{ ~0u, "What do its threads do meanwhile?", "profile", " --mode both" },
+	{ 1u << REASON_ON_CPU, false, false, "Where does it wait?", "offcpu -p", " -d 10s" },
+	{ 1u << REASON_CPU_WAIT, false, false, "Which threads ran instead?", "offcpu -p",
+	  " -d 10s --state cpu-wait --preempted-by" },
+	{ 1u << REASON_LOCK | 1u << REASON_NETWORK | 1u << REASON_PIPE | 1u << REASON_CHILD |
+		  1u << REASON_POLL | 1u << REASON_COND,
+	  true, false, "What does it wait for now, and on whom?", "top --inspect", "" },
+	{ 1u << REASON_LOCK | 1u << REASON_PIPE | 1u << REASON_COND, false, false,
+	  "Which threads end its waits?", "offcpu -p", " -d 10s --wakers" },
+	/* A profile of both answers that. */
+	{ ~0u, false, true, "What do its threads do meanwhile?", "profile -p",
+	  " -d 10s --mode both" },
 };
 
 static void print_picture_of_file(FILE *out, const char *file)
@@ -35,26 +42,27 @@ static void print_picture_of_file(FILE *out, const char *file)
 	fputs(" -o flame.svg\n", out);
 }
 
-/* A profile of both answers what its threads do meanwhile. */
-static const struct next_row *question_of(enum reason reason, bool is_both)
+/* NULL: there is none. */
+static const struct next_row *question_of(enum reason reason, bool is_both, bool has_target)
 {
-	const struct next_row *next = questions;
-
-	while (!(next->reasons >> reason & 1))
-		next++;
-	return is_both && next->reasons == ~0u ? NULL : next;
+	for (size_t i = 0; i < array_length(questions); i++)
+		if (questions[i].reasons >> reason & 1 &&
+		    !(questions[i].is_of_target && !has_target) &&
+		    !(questions[i].is_of_one_side && is_both))
+			return &questions[i];
+	return NULL;
 }
 
 static void print_questions(FILE *out, const struct profile_thread *thread, enum reason reason,
-			    bool is_both)
+			    bool is_both, bool has_target)
 {
 	const char *command = is_both || reason == REASON_ON_CPU ? "profile" : "offcpu";
-	const struct next_row *next = question_of(reason, is_both);
+	const struct next_row *next = question_of(reason, is_both, has_target);
 
 	fputc('\n', out);
 	if (next)
-		fprintf(out, "%s ctprof %s -p %" PRIu32 " -d 10s%s\n", next->question,
-			next->command, thread->tgid, next->options);
+		fprintf(out, "%s ctprof %s %" PRIu32 "%s\n", next->question, next->command,
+			thread->tgid, next->options);
 	fprintf(out, "As a picture: ctprof %s -p %" PRIu32 " -d 10s%s -o %s.svg\n", command,
 		thread->tgid, is_both ? " --mode both" : "", command);
 }
@@ -103,7 +111,7 @@ struct error *profile_next(FILE *out, const struct profile_report *report, const
 	thread = &profile->threads.items[number];
 	/* It may have ended. */
 	if (thread->tgid && !kill((pid_t)thread->tgid, 0))
-		print_questions(out, thread, reason, is_of_both(profile));
+		print_questions(out, thread, reason, is_of_both(profile), profile->meta.target);
 	else
 		fprintf(out, "\nAs a picture: add -o %s.svg\n",
 			is_of_both(profile) || reason == REASON_ON_CPU ? "profile" : "offcpu");
