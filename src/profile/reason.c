@@ -56,7 +56,7 @@ unsigned reason_weight(enum reason reason, bool lasts_all_the_time)
 	if (scarce >> reason & 1)
 		return 100;
 	if (reason == REASON_IDLE || lasts_all_the_time)
-		return 1;
+		return 2;
 	return others >> reason & 1 ? 25 : 10;
 }
 

@@ -52,9 +52,21 @@ enum reason reason_of_state(unsigned state);
  * host has too little of (CPUs, storage, memory, locks) count whole, waits for other programs by a
  * quarter, those for a time or any of several events by a tenth.
  * A wait that lasts as long as the profile says little: a shell stands at its child, a reader at
- * its pipe, where all is well. It counts by a hundredth, if it is not for one of the former.
+ * its pipe, where all is well. It counts by a fiftieth, if it is not for one of the former: so that
+ * waits of less than 1 % of all time never outweigh those of a half.
  */
 unsigned reason_weight(enum reason reason, bool lasts_all_the_time);
+
+/* A reason with a smaller share of the time of a program explains nothing about it, */
+#define REASON_LEAST_SHARE 0.05
+/* and a nanosecond of it weighs at most so much. */
+#define REASON_SMALL_WEIGHT 10
+
+/* Has the reason, with `ns` of a program's time, less than that share? */
+static inline bool reason_is_small(uint64_t ns, uint64_t whole)
+{
+	return (double)ns < REASON_LEAST_SHARE * (double)whole;
+}
 
 /* The state of a sample about which no more is known than its class. */
 enum state reason_default_state(unsigned class);

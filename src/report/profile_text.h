@@ -57,14 +57,16 @@ struct error *reason_report(FILE *out, const struct profile_report *report,
 struct error *stack_report(FILE *out, const struct profile_report *report,
 			   const struct profile_style *style) MUST_CHECK;
 
-/* The waits of each program for each reason at each place, where most time was spent first. A place
+/* The waits of each program for each reason at each place, by reason_weight() of their time; a
+ * reason that is small among the waits of its program weighs REASON_SMALL_WEIGHT at most. A place
  * is the innermost function of the program itself, and what that calls. Waits for work are last,
  * and left out beside others. */
 struct error *waits_report(FILE *out, const struct profile_report *report,
 			   const struct profile_style *style) MUST_CHECK;
 
 /* The thread, in `threads`, and the reason of the first row of that whose reason is a lock,
- * storage, paging, a socket or a CPU, or else of the first; UINT32_MAX: there is none. */
+ * storage, paging, a socket or a CPU, or else of the first. Reasons that are small among the waits
+ * of their program (reason_is_small) do not count. UINT32_MAX: there is none. */
 struct error *waits_heaviest(const struct profile_report *report, uint32_t *ret_thread,
 			     enum reason *ret_reason) MUST_CHECK;
 

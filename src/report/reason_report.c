@@ -57,9 +57,8 @@ struct program_row {
 	double weight;
 };
 
-/* A reason has a column if it is so much of some row that is shown; the heaviest of them, as many
+/* A reason has a column if it is not small in some row that is shown; the heaviest of them, as many
  * as there is room for. */
-#define LEAST_SHARE    0.05
 #define COLUMNS_MAX    7
 #define COLUMNS_NARROW 5
 #define NARROW         100 /* a terminal */
@@ -143,9 +142,8 @@ static void choose_columns(struct programs *programs, size_t shown, size_t most_
 	for (size_t i = 0; i < shown; i++)
 		for (enum reason reason = 0; reason < REASON_COUNT; reason++) {
 			const struct program_row *row = &programs->items[i];
-			const double share = (double)row->ns[reason] / (double)row->sum;
 
-			if (share >= LEAST_SHARE)
+			if (!reason_is_small(row->ns[reason], row->sum))
 				most[reason] += (double)row->ns[reason];
 		}
 	for (size_t columns = 0; columns < most_columns; columns++) {

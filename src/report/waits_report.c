@@ -18,6 +18,7 @@ struct wait_row {
 	enum reason reason;
 	uint64_t ns, count, threads;
 	double weight;            /* reason_weight() of each nanosecond */
+	bool is_small;            /* the reason, of the waits of the program: reason_is_small() */
 	uint32_t thread;          /* the one of the heaviest sample, */
 	uint64_t most;            /* which has so many ns */
 	uint64_t longest;         /* 0: unknown */
@@ -137,6 +138,76 @@ static struct error *add_longest(struct wait_rows *rows, const struct block *blo
 static bool is_for_work(const struct wait_row *row)
 {
 	return row->reason == REASON_IDLE;
+}
+
+/* The waits of a program, but for those for work. */
+struct program_waits {
+	uint64_t whole, ns[REASON_COUNT];
+};
+
+struct programs {
+	ARRAY(struct program_waits);
+	struct word_map numbers;
+};
+
+/* NULL without memory. */
+static struct program_waits *waits_of_program(struct programs *programs, const struct name *program)
+{
+	uint32_t *number =
+		word_map_at(&programs->numbers, (struct words){ { (uintptr_t)program, 1 } });
+
+	if (!number)
+		return NULL;
+	if (*number == WORD_MAP_NEW) {
+		if (!array_push(programs, (struct program_waits){ 0 }))
+			return NULL;
+		*number = (uint32_t)programs->count - 1;
+	}
+	return &programs->items[*number];
+}
+
+static struct error *add_up_programs(struct programs *programs, const struct wait_rows *rows)
+{
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct wait_row *row = &rows->items[i];
+		struct program_waits *waits;
+
+		if (is_for_work(row))
+			continue;
+		waits = waits_of_program(programs, row->program);
+		if (!waits)
+			return &error_no_memory;
+		sum_add(&waits->whole, row->ns);
+		sum_add(&waits->ns[row->reason], row->ns);
+	}
+	return NULL;
+}
+
+/* A scarce resource matters where it takes a part of the time that a user can notice. All places of
+ * a reason count together: each may be small. */
+static struct error *weigh_small_reasons(struct wait_rows *rows)
+{
+	struct programs programs = { 0 };
+	struct error *err = add_up_programs(&programs, rows);
+
+	for (size_t i = 0; i < rows->count && !err; i++) {
+		struct wait_row *row = &rows->items[i];
+		const struct program_waits *waits;
+		double most = (double)row->ns * REASON_SMALL_WEIGHT;
+
+		if (is_for_work(row))
+			continue;
+		waits = waits_of_program(&programs, row->program);
+		if (!waits)
+			err = &error_no_memory;
+		else if (reason_is_small(waits->ns[row->reason], waits->whole)) {
+			row->is_small = true;
+			row->weight = row->weight < most ? row->weight : most;
+		}
+	}
+	array_deinit(&programs);
+	word_map_deinit(&programs.numbers);
+	return err;
 }
 
 static int heaviest_first(const void *a, const void *b)
@@ -339,6 +410,8 @@ static struct error *find_waits(struct wait_rows *rows, const struct profile_rep
 	rows->idle = report->idle;
 	rows->known = known_frames_of(report->profile);
 	err = rows->known ? add_up(rows, profile_classes_shown(report)) : &error_no_memory;
+	if (!err)
+		err = weigh_small_reasons(rows);
 	if (!err && rows->count)
 		qsort(rows->items, rows->count, sizeof(*rows->items), heaviest_first);
 	return err;
@@ -358,7 +431,9 @@ struct error *waits_report(FILE *out, const struct profile_report *report,
 	struct error *err = find_waits(&rows, report);
 
 	if (!err && rows.count) {
-		print_heading(out, style, "Waits that matter most, by place");
+		print_heading(
+			out, style,
+			"Waits that matter most, by place (CPU, lock and storage count most)");
 		err = print_wait_rows(out, &rows);
 	}
 	free_waits(&rows);
@@ -370,12 +445,25 @@ struct error *waits_report(FILE *out, const struct profile_report *report,
 	(1u << REASON_CPU_WAIT | 1u << REASON_LOCK | 1u << REASON_STORAGE | 1u << REASON_PAGING | \
 	 1u << REASON_NETWORK)
 
+/* The first row of some reasons (a bit each) that are not small; `count`: there is none. */
+static size_t first_row_of(const struct wait_rows *rows, unsigned reasons)
+{
+	size_t i = 0;
+
+	while (i < rows->count &&
+	       (rows->items[i].is_small || !(reasons >> rows->items[i].reason & 1)))
+		i++;
+	return i;
+}
+
 static size_t row_to_ask_about(const struct wait_rows *rows)
 {
-	for (size_t i = 0; i < rows->count; i++)
-		if (UNWANTED >> rows->items[i].reason & 1)
-			return i;
-	return 0;
+	const size_t unwanted = first_row_of(rows, UNWANTED);
+	const size_t any = first_row_of(rows, ~0u);
+
+	if (unwanted < rows->count)
+		return unwanted;
+	return any < rows->count ? any : 0;
 }
 
 struct error *waits_heaviest(const struct profile_report *report, uint32_t *ret_thread,

@@ -82,13 +82,14 @@ TEST(well_known_frames_are_told_by_name_and_file)
 TEST(waits_are_by_program_reason_and_place)
 {
 	fill();
-	assert_string_equal(report_scene_text(&s, waits_report),
-			    "\n## Waits that matter most, by place\n"
-			    "     time  threads  times     mean  reason    where \n"
-			    " 10.000µs        2      4  2.500µs  lock      "
-			    "log_message -> pthread_mutex_lock \n"
-			    "    300ns        1      2    150ns  storage   write_log -> fsync \n"
-			    "     30ns        1      -        -  cpu-wait  write_log -> fsync \n");
+	assert_string_equal(
+		report_scene_text(&s, waits_report),
+		"\n## Waits that matter most, by place (CPU, lock and storage count most)\n"
+		"     time  threads  times     mean  reason    where \n"
+		" 10.000µs        2      4  2.500µs  lock      "
+		"log_message -> pthread_mutex_lock \n"
+		"    300ns        1      2    150ns  storage   write_log -> fsync \n"
+		"     30ns        1      -        -  cpu-wait  write_log -> fsync \n");
 	s.style.limit = 1;
 	assert_non_null(strstr(report_scene_text(&s, waits_report),
 			       " ... 2 more places with 330ns (--all)\n"));
@@ -127,7 +128,7 @@ TEST(the_longest_wait_of_a_place_is_that_of_its_sums)
 	s.profile->samples.items[2].longest_ns = 200;
 	assert_string_equal(
 		report_scene_text(&s, waits_report),
-		"\n## Waits that matter most, by place\n"
+		"\n## Waits that matter most, by place (CPU, lock and storage count most)\n"
 		"     time  threads  times     mean  longest  reason    where \n"
 		" 10.000µs        2      4  2.500µs        -  lock      "
 		"log_message -> pthread_mutex_lock \n"
@@ -161,17 +162,18 @@ TEST(what_ended_the_longest_wait_of_a_place_is_named)
 	samples[1].waker = 2;
 	samples[2].longest_ns = 200;
 	samples[2].waker = 3;
-	assert_string_equal(report_scene_text(&s, waits_report),
-			    "\n## Waits that matter most, by place\n"
-			    "     time  threads  times     mean  longest  reason    where          "
-			    "                    "
-			    "longest ended by \n"
-			    " 10.000µs        2      4  2.500µs  4.000µs  lock      "
-			    "log_message -> pthread_mutex_lock  [not ended] \n"
-			    "    300ns        1      2    150ns    200ns  storage   "
-			    "write_log -> fsync                 tid 45 \n"
-			    "     30ns        1      -        -        -  cpu-wait  "
-			    "write_log -> fsync                 - \n");
+	assert_string_equal(
+		report_scene_text(&s, waits_report),
+		"\n## Waits that matter most, by place (CPU, lock and storage count most)\n"
+		"     time  threads  times     mean  longest  reason    where          "
+		"                    "
+		"longest ended by \n"
+		" 10.000µs        2      4  2.500µs  4.000µs  lock      "
+		"log_message -> pthread_mutex_lock  [not ended] \n"
+		"    300ns        1      2    150ns    200ns  storage   "
+		"write_log -> fsync                 tid 45 \n"
+		"     30ns        1      -        -        -  cpu-wait  "
+		"write_log -> fsync                 - \n");
 	samples[1].longest_ns = 3000;
 	assert_non_null(strstr(report_scene_text(&s, waits_report), " 3.500µs  lock "));
 	assert_non_null(strstr(report_scene_text(&s, waits_report), "  logger (44) "));
@@ -209,6 +211,55 @@ TEST(the_next_question_is_about_a_wait_that_is_not_by_design)
 	expect_ok(waits_heaviest(&s.report, &thread, &reason));
 	assert_int_equal(reason, REASON_LOCK);
 	assert_int_equal(s.profile->threads.items[thread].tid, 11);
+}
+
+/* A wait for a CPU of milliseconds beside a wait of seconds explains nothing. */
+TEST(a_small_reason_is_neither_first_nor_asked_about)
+{
+	uint32_t one = build_profile_thread(s.profile, 5, 5, "web", "web", NULL), thread;
+	enum reason reason;
+	const char *text, *first;
+
+	s.profile->threads.items[one].begun_ns = 1;
+	s.profile->threads.items[one].ended_ns = 100001;
+	build_sample(s.profile, one, CLASS_INTERRUPTIBLE, "main;serve;recv", 95100, 1)->state =
+		STATE_SLEEP_NETWORK;
+	build_sample(s.profile, one, CLASS_RUNNABLE, "main;serve;recv", 4900, 3);
+	text = report_scene_text(&s, waits_report);
+	first = strstr(text, "  network  ");
+	assert_non_null(first);
+	assert_non_null(strstr(first, "  cpu-wait  "));
+	expect_ok(waits_heaviest(&s.report, &thread, &reason));
+	assert_int_equal(reason, REASON_NETWORK);
+	/* Two places have a twentieth together, and neither has it alone. */
+	build_sample(s.profile, one, CLASS_RUNNABLE, "main;work", 4700, 3);
+	text = report_scene_text(&s, waits_report);
+	first = strstr(text, "  cpu-wait  ");
+	assert_non_null(first);
+	assert_non_null(strstr(first, "  network  "));
+	expect_ok(waits_heaviest(&s.report, &thread, &reason));
+	assert_int_equal(reason, REASON_CPU_WAIT);
+}
+
+/* Of other programs too, and where the half lasts as long as the profile. */
+TEST(a_hundredth_of_the_time_does_not_stand_above_a_half)
+{
+	uint32_t shell = build_profile_thread(s.profile, 5, 5, "bash", "bash", NULL);
+	uint32_t mail = build_profile_thread(s.profile, 6, 6, "mailq", "mailq", NULL);
+	uint32_t others = build_profile_thread(s.profile, 7, 7, "sleep", "sleep", NULL);
+	const char *text, *child;
+
+	s.profile->threads.items[shell].begun_ns = 1;
+	s.profile->threads.items[shell].ended_ns = 51001;
+	build_sample(s.profile, shell, CLASS_INTERRUPTIBLE, "main;wait_for;wait4", 51000, 1)
+		->state = STATE_SLEEP_CHILD;
+	build_sample(s.profile, others, CLASS_INTERRUPTIBLE, "main;nap", 48050, 9)->state =
+		STATE_SLEEP_TIMER;
+	build_sample(s.profile, mail, CLASS_IO_WAIT, SYNCED, 950, 2);
+	text = report_scene_text(&s, waits_report);
+	child = strstr(text, "  child  ");
+	assert_non_null(child);
+	assert_non_null(strstr(child, "  storage  "));
 }
 
 /* --- functions --- */
@@ -432,6 +483,8 @@ UNIT_TESTS(CASE(well_known_frames_are_told_by_name_and_file),
 	   CASE(what_ended_the_longest_wait_of_a_place_is_named),
 	   CASE(waits_for_work_are_left_out_beside_others),
 	   CASE(the_next_question_is_about_a_wait_that_is_not_by_design),
+	   CASE(a_small_reason_is_neither_first_nor_asked_about),
+	   CASE(a_hundredth_of_the_time_does_not_stand_above_a_half),
 	   CASE(functions_have_what_the_scheduler_has), CASE(time_of_functions_is_that_of_the_tree),
 	   CASE(a_function_that_calls_itself_has_its_time_once),
 	   CASE(frames_that_say_nothing_are_left_out), CASE(frames_that_repeat_are_one_line),
