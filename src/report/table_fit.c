@@ -15,6 +15,10 @@
 #define HEADING_NARROWEST 4
 /* Names are easy to read with so many, and are not shortened more while something else can be. */
 #define NAME_ENOUGH 20
+/* The same of two names with an arrow between them. */
+#define CALL_TIGHTEST  10
+#define CALL_NARROWEST 19
+#define CALL_ENOUGH    27
 /* No number is wider; what a file calls one may be. */
 #define NUMBER_WIDEST 32
 
@@ -71,12 +75,52 @@ static char *shorten_number(const char *text, size_t width)
 		       : out;
 }
 
+/* The arrow in "function → call"; its length is 0 where there is none. */
+static struct text arrow_in(const char *text)
+{
+	static const char *const arrows[] = { " → ", " -> " };
+
+	for (size_t i = 0; i < array_length(arrows); i++) {
+		const char *at = strstr(text, arrows[i]);
+
+		if (at)
+			return (struct text){ at, strlen(arrows[i]) };
+	}
+	return (struct text){ text, 0 };
+}
+
+/* Both names, and the arrow between them whole; NULL without memory. */
+static char *shorten_call(const char *text, struct text arrow, size_t width)
+{
+	const char *call = arrow.bytes + arrow.length;
+	const size_t room = width - width_of(arrow.bytes, arrow.length), half = room / 2;
+	const size_t call_width = text_width(call);
+	const size_t function_width = width_of(text, (size_t)(arrow.bytes - text));
+	/* What one name does not need is for the other. */
+	const size_t for_call = function_width < room - half ? room - function_width
+				: call_width < half          ? call_width
+							     : half;
+	_cleanup_free_ char *function = strndup(text, (size_t)(arrow.bytes - text));
+	_cleanup_free_ char *left = function ? text_shortened(function, room - for_call) : NULL;
+	_cleanup_free_ char *right = text_shortened(call, for_call);
+	char *out;
+
+	if (!left || !right ||
+	    asprintf(&out, "%s%.*s%s", left, (int)arrow.length, arrow.bytes, right) < 0)
+		return NULL;
+	return out;
+}
+
 char *table_shortened(const struct table_column *column, const char *text, size_t width)
 {
+	const struct text arrow = arrow_in(text);
+
 	if (text_width(text) <= width)
 		return strdup(text);
 	if (is_number(column, text) && width_of(text, strcspn(text, " ")) <= NUMBER_WIDEST)
 		return shorten_number(text, width);
+	if (arrow.length && width >= CALL_TIGHTEST)
+		return shorten_call(text, arrow, width);
 	return text_shortened(text, width);
 }
 
@@ -131,6 +175,10 @@ static void add_cell(struct need *need, const struct table_column *column, const
 		raise_to(&need->enough, width);
 		raise_to(&need->least, width);
 		raise_to(&need->tight, width);
+	} else if (arrow_in(text).length) {
+		raise_to(&need->enough, lower(width, CALL_ENOUGH));
+		raise_to(&need->least, lower(width, CALL_NARROWEST));
+		raise_to(&need->tight, lower(width, CALL_TIGHTEST));
 	} else {
 		raise_to(&need->enough, lower(width, NAME_ENOUGH));
 		raise_to(&need->least, lower(width, NARROWEST));

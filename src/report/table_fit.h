@@ -6,7 +6,7 @@
  * go on in further lines, words after numbers are left out and long names are shortened; names are
  * shortened more; the columns that the report calls minor are left out. Never shortened are
  * numbers, which would look like others, and columns that the report calls whole: where even that
- * does not fit, cells wrap.
+ * does not fit, cells wrap. Of "function → call", both names are shortened and the arrow stays.
  */
 #ifndef REPORT_TABLE_FIT_H
 #define REPORT_TABLE_FIT_H

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/table_fit.h"
 #include "report/visible.h"
 #include "unit/unit.h"
 
@@ -137,6 +138,34 @@ TEST(an_ascii_locale_has_dots)
 	assert_string_equal(text, "abc..ij");
 }
 
+TEST(a_call_keeps_its_arrow)
+{
+	static const struct table_column where = { "where", .type = TABLE_TEXT };
+	static const struct {
+		const char *text, *shortened;
+		size_t width;
+	} cases[] = {
+		{ "x86_64_start_thread → wait4", "x86_…ead → wait4", 16 },
+		{ "read → a_very_long_system_call", "read → a_ver…call", 17 },
+		{ "find_host_of → getaddrinfo", "find…_of → geta…nfo", 19 },
+		{ "find_host_of -> getaddrinfo", "find…_of -> geta…nfo", 20 },
+		{ "f → g", "f → g", 10 },
+	};
+
+	setlocale(LC_CTYPE, "C.UTF-8");
+	for (size_t i = 0; i < array_length(cases); i++) {
+		_cleanup_free_ char *text = table_shortened(&where, cases[i].text, cases[i].width);
+
+		assert_string_equal(text, cases[i].shortened);
+	}
+	for (size_t width = 3; width < 30; width++) {
+		_cleanup_free_ char *text =
+			table_shortened(&where, " → function → 漢字漢字漢字漢字", width);
+
+		assert_true(text_width(text) <= width);
+	}
+}
+
 TEST(any_name_fits_any_width)
 {
 	static const char *const names[] = { "a", "abcdefghij", "漢字漢字漢字",
@@ -156,4 +185,4 @@ UNIT_TESTS(cmocka_unit_test(a_table_that_fits_is_unchanged),
 	   cmocka_unit_test(no_width_cuts_a_number_or_a_metric),
 	   cmocka_unit_test(a_minor_column_is_left_out_last_and_named),
 	   cmocka_unit_test(a_name_keeps_both_ends), cmocka_unit_test(an_ascii_locale_has_dots),
-	   cmocka_unit_test(any_name_fits_any_width))
+	   cmocka_unit_test(a_call_keeps_its_arrow), cmocka_unit_test(any_name_fits_any_width))
