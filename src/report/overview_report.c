@@ -8,6 +8,7 @@
 #include "report/amount.h"
 #include "report/overview_line.h"
 #include "report/overview_next.h"
+#include "report/overview_reason.h"
 #include "report/visible.h"
 #include "report/wording.h"
 
@@ -26,41 +27,6 @@ static void put_line(struct overview_output *o, const struct overview_line *line
 {
 	fprintf(o->out, "%s\n", line->text);
 	o->lines++;
-}
-
-/* --- amounts and changes --- */
-
-static char *amount_text(char buffer[AMOUNT_MAX], enum metric_id id, double amount)
-{
-	switch (unit_dimension(metrics[id].unit)) {
-	case DIMENSION_TIME:
-		return amount_time(buffer, amount / (double)NS_PER_S);
-	case DIMENSION_BYTES:
-		return amount_bytes(buffer, amount);
-	default:
-		return amount_count(buffer, amount);
-	}
-}
-
-/* Beyond this many times the baseline, which was next to nothing, digits say no more. */
-#define TIMES_MOST 1000
-
-/* How a value changed: "+43,534 %", "-98 %", ">1000x", "as before". */
-static char *change_text(char buffer[AMOUNT_MAX], const struct overview_value *value)
-{
-	double change = value->before > 0 ? value->after / value->before - 1 : 0;
-	char count[AMOUNT_MAX];
-
-	if (!(value->before > 0))
-		snprintf(buffer, AMOUNT_MAX, "none before");
-	else if (change > TIMES_MOST)
-		snprintf(buffer, AMOUNT_MAX, ">%dx", TIMES_MOST);
-	else if (fabs(change) < 0.01)
-		snprintf(buffer, AMOUNT_MAX, "as before");
-	else
-		snprintf(buffer, AMOUNT_MAX, "%c%s %%", change < 0 ? '-' : '+',
-			 amount_count(count, fabs(change) * 100));
-	return buffer;
 }
 
 /* --- the heading --- */
@@ -161,7 +127,7 @@ static bool total_text(char buffer[AMOUNT_MAX], const struct overview *overview,
 {
 	if (overview->total_metrics[cause] == METRIC_COUNT)
 		return false;
-	amount_text(buffer, overview->total_metrics[cause], (double)overview->totals[cause]);
+	overview_amount(buffer, overview->total_metrics[cause], (double)overview->totals[cause]);
 	return true;
 }
 
@@ -242,87 +208,6 @@ static void put_io(struct overview_output *o)
 
 /* --- groups --- */
 
-/* What a cause is called, after its amount. */
-static const char *const cause_words[CAUSE_COUNT] = {
-	[CAUSE_CPU] = "of CPU",
-	[CAUSE_CPU_WAIT] = "waiting for a CPU",
-	[CAUSE_STORAGE] = "waiting for storage",
-	[CAUSE_LOCK] = "waiting for locks",
-	[CAUSE_BLOCKED] = "blocked in the kernel",
-	[CAUSE_SWAP] = "waiting for swap",
-	[CAUSE_RECLAIM] = "reclaiming memory",
-	[CAUSE_COMPACT] = "compacting memory",
-	[CAUSE_MAJOR_FAULT] = "page faults from storage",
-	[CAUSE_FAULT] = "page faults",
-	[CAUSE_READ] = "read from storage",
-	[CAUSE_WRITE] = "written",
-	[CAUSE_WRITE_CALL] = "passed to write calls",
-	[CAUSE_SWITCH] = "waits",
-};
-
-#define REASONS_MOST 3
-
-static double in_window(const struct overview *overview, double rate)
-{
-	return overview->window_s > 0 ? rate * overview->window_s : rate;
-}
-
-/* The amount in the window, or per second. */
-static char *value_text(char buffer[AMOUNT_MAX], const struct overview *overview, enum metric_id id,
-			double rate)
-{
-	amount_text(buffer, id, in_window(overview, rate));
-	return overview->window_s > 0 ? buffer : strcat(buffer, "/s");
-}
-
-/* "memory +75.1 MiB (1.3 -> 76.4 MiB)": a unit that both have stands once. */
-static bool add_memory(struct overview_line *line, const struct overview_group *group,
-		       bool in_short)
-{
-	const struct overview_value *value = &group->values[CAUSE_MEMORY];
-	const char *comma = line->length ? ", " : "";
-	char change[AMOUNT_MAX], before[AMOUNT_MAX], after[AMOUNT_MAX], *unit;
-
-	amount_bytes(before, value->before);
-	amount_bytes(after, value->after);
-	if (group->presence == PRESENCE_ENDED)
-		return line_add(line, "%s%s of memory", comma, before);
-	if (group->presence == PRESENCE_NEW)
-		return line_add(line, "%s%s of memory", comma, after);
-	line_add(line, "%smemory %c%s", comma, value->after < value->before ? '-' : '+',
-		 amount_bytes(change, fabs(value->after - value->before)));
-	if (in_short)
-		return true;
-	unit = strchr(before, ' ');
-	if (unit && strchr(after, ' ') && strcmp(unit, strchr(after, ' ')) == 0)
-		*unit = '\0';
-	return line_add(line, " (%s -> %s)", before, after);
-}
-
-static bool add_reason(const struct overview_output *o, struct overview_line *line,
-		       const struct overview_group *group, enum overview_cause cause)
-{
-	const struct overview_value *value = &group->values[cause];
-	const char *word = cause_words[cause];
-	char amount[AMOUNT_MAX], change[AMOUNT_MAX];
-
-	if (cause == CAUSE_MEMORY)
-		return add_memory(line, group, false);
-	if (group->presence == PRESENCE_ENDED)
-		return line_add(line, "%s%s %s", line->length ? ", " : "",
-				strcat(amount_text(amount, value->metric, value->before), "/s"),
-				word);
-	value_text(amount, o->overview, value->metric, value->after);
-	if (group->presence == PRESENCE_NEW || value->is_first || !o->report->comparing)
-		return line_add(line, "%s%s %s", line->length ? ", " : "", amount, word);
-	if (value->after < value->before / 2)
-		return line_add(line, "%s%s %s (before: %s)", line->length ? ", " : "", amount,
-				word,
-				value_text(change, o->overview, value->metric, value->before));
-	return line_add(line, "%s%s %s (%s)", line->length ? ", " : "", amount, word,
-			change_text(change, value));
-}
-
 #define GROUP_COLUMNS 26
 
 static void add_label(struct overview_line *line, const struct overview_group *group)
@@ -338,68 +223,12 @@ static void add_label(struct overview_line *line, const struct overview_group *g
 
 #define STILL_WORDS ": idle, or it waits"
 
-static void tell(enum overview_cause told[REASONS_MOST], size_t *count, enum overview_cause cause,
-		 size_t place)
-{
-	size_t i = 0;
-
-	while (i < *count && told[i] != cause)
-		i++;
-	if (place >= REASONS_MOST || (i < *count && i <= place))
-		return;
-	if (i == *count && *count < REASONS_MOST)
-		*count += 1;
-	else if (i == *count)
-		i--;
-	for (; i > place; i--)
-		told[i] = told[i - 1];
-	told[place] = cause;
-}
-
-/* The causes to tell: of a group that stands still CPU time first, for that says it; and memory
- * that doubled second at the latest, since waits and faults may come of it, but do not tell of it.
- */
-static size_t told_causes(const struct overview_group *group,
-			  enum overview_cause told[REASONS_MOST])
-{
-	const struct overview_value *memory = &group->values[CAUSE_MEMORY];
-	size_t count = 0;
-
-	while (count < REASONS_MOST && overview_is_reason(group, count)) {
-		told[count] = group->order[count];
-		count++;
-	}
-	if (count && overview_stands_still(group))
-		tell(told, &count, CAUSE_CPU, 0);
-	for (size_t i = 0; count && i < CAUSE_COUNT; i++)
-		if (group->order[i] == CAUSE_MEMORY && overview_is_reason(group, i) &&
-		    memory->after > 2 * memory->before)
-			tell(told, &count, CAUSE_MEMORY, 1);
-	return count;
-}
-
-/* As short as it can be said, if it does not fit otherwise. */
-static bool add_told(const struct overview_output *o, struct overview_line *reasons,
-		     const struct overview_group *group, enum overview_cause cause, size_t room)
-{
-	const size_t before = reasons->length;
-
-	for (int in_short = 0; in_short < (cause == CAUSE_MEMORY ? 2 : 1); in_short++) {
-		if ((in_short ? add_memory(reasons, group, true)
-			      : add_reason(o, reasons, group, cause)) &&
-		    text_width(reasons->text) <= room)
-			return true;
-		reasons->text[reasons->length = before] = '\0';
-	}
-	return false;
-}
-
 /* "23.1 s (1.5 % of a CPU)", as far as it is known. */
 static char *life_text(char buffer[3 * AMOUNT_MAX], const struct overview *overview,
 		       const struct overview_group *group)
 {
 	const struct overview_value *cpu = &group->values[CAUSE_CPU];
-	const double ran_s = in_window(overview, cpu->after) / (double)NS_PER_S;
+	const double ran_s = overview_in_window(overview, cpu->after) / (double)NS_PER_S;
 	char time[AMOUNT_MAX], share[AMOUNT_MAX] = "";
 
 	if (cpu->measured)
@@ -413,7 +242,7 @@ static void put_group(struct overview_output *o, const struct overview_group *gr
 {
 	const char *tail = overview_stands_still(group) ? STILL_WORDS : "";
 	struct overview_line line = { .columns = o->columns }, reasons = { 0 };
-	enum overview_cause told[REASONS_MOST];
+	enum overview_cause told[OVERVIEW_REASONS_MOST];
 	char life[3 * AMOUNT_MAX];
 	size_t used, count;
 
@@ -422,9 +251,10 @@ static void put_group(struct overview_output *o, const struct overview_group *gr
 	if (group->presence == PRESENCE_ENDED)
 		line_add(&line, "before: ");
 	used = text_width(line.text) + strlen(tail);
-	count = told_causes(group, told);
+	count = overview_told(group, told);
 	for (size_t i = 0; i < count; i++)
-		if (used > o->columns || !add_told(o, &reasons, group, told[i], o->columns - used))
+		if (used > o->columns ||
+		    !overview_add_reason(o->report, &reasons, group, told[i], o->columns - used))
 			break;
 	line_add(&line, "%s%s", count ? reasons.text : "nothing that counts", tail);
 	if (o->overview->named_threads && o->overview->groups.count > 1 && group->age_s > 0)
@@ -545,7 +375,7 @@ static void put_own(struct overview_output *o)
 	if (!overview->own)
 		return;
 	line_add(&line, "(ctprof itself, %s of CPU, is left out: --match ctprof shows it)",
-		 value_text(text, overview, METRIC_run_time_ns, overview->own_cpu));
+		 overview_amount_in_window(text, overview, METRIC_run_time_ns, overview->own_cpu));
 	put_line(o, &line);
 }
 
