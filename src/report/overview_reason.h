@@ -20,7 +20,9 @@ double overview_in_window(const struct overview *overview, double rate);
 char *overview_amount_in_window(char buffer[AMOUNT_MAX], const struct overview *overview,
 				enum metric_id id, double rate);
 
-/* The causes to tell, and their number. */
+/* The causes to tell, and their number: of a group that stands still CPU time first, for that says
+ * it; and memory that doubled second at the latest, since waits and faults may come of it, but do
+ * not tell of it. */
 size_t overview_told(const struct overview_group *group,
 		     enum overview_cause told[OVERVIEW_REASONS_MOST]);
 
