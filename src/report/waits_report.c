@@ -264,10 +264,17 @@ static const struct table_column columns[] = {
 	{ "longest ended by", .type = TABLE_TEXT, .when = WITH_WAKERS, .field = WAKER, .minor = 1 },
 };
 
+/* How many waits the time of a row is of; 0: unknown. A wait for a CPU that follows another wait is
+ * in the time and has no number, nor a longest one. */
+static uint64_t number_of_waits(const struct wait_row *row)
+{
+	return row->reason == REASON_CPU_WAIT && row->has_unknown ? 0 : row->count;
+}
+
 /* 0: unknown. */
 static uint64_t longest_of(const struct wait_row *row)
 {
-	if (row->block || row->count == 1)
+	if (row->block || number_of_waits(row) == 1)
 		return row->block ? row->block : row->ns;
 	return row->has_unknown ? 0 : row->longest;
 }
@@ -338,12 +345,12 @@ static void get_wait_cell(const void *context, const void *row_, const struct ta
 		table_count(ret, row->threads);
 		return;
 	case COUNT:
-		if (row->count)
-			table_count(ret, row->count);
+		if (number_of_waits(row))
+			table_count(ret, number_of_waits(row));
 		return;
 	case MEAN:
-		if (row->count)
-			table_ns(ret, row->ns / row->count);
+		if (number_of_waits(row))
+			table_ns(ret, row->ns / number_of_waits(row));
 		return;
 	case LONGEST:
 		if (longest_of(row))
