@@ -18,6 +18,9 @@ static const struct next_row {
 	const char *question, *command, *options;
 } questions[] = {
 	{ 1u << REASON_ON_CPU, false, false, "Where does it wait?", "offcpu -p", " -d 10s" },
+	/* The inspector knows quotas. */
+	{ 1u << REASON_CPU_WAIT, true, false, "Does a quota or another thread keep it from a CPU?",
+	  "top --inspect", "" },
 	{ 1u << REASON_CPU_WAIT, false, false, "Which threads ran instead?", "offcpu -p",
 	  " -d 10s --state cpu-wait --preempted-by" },
 	{ 1u << REASON_LOCK | 1u << REASON_NETWORK | 1u << REASON_PIPE | 1u << REASON_CHILD |
