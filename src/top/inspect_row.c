@@ -75,8 +75,7 @@ static char *preemption_remark(struct top *top, const struct inspected_row *row)
 		return NULL;
 	quota = throttle_say(&before, &inspector->throttle);
 	/* What runs while a thread may not run does not keep it waiting. */
-	if (throttle_wait_ns(&before, &inspector->throttle) >=
-	    state_times_of(&row->line.times, STATE_RUNNABLE) / 2)
+	if (throttle_is_usual(&before, &inspector->throttle))
 		return take_ptr(quota);
 	/* The row that was inspected before is watched until this one is. */
 	if (inspector->watch && (inspector->is_watch_early || inspector->id == row->id))

@@ -180,11 +180,11 @@ static const struct throttle_level *longest_wait(const struct throttle_reading *
 	return most;
 }
 
-uint64_t throttle_wait_ns(const struct throttle_reading *before, const struct throttle_reading *now)
+bool throttle_is_usual(const struct throttle_reading *before, const struct throttle_reading *now)
 {
 	struct throttle_level grown;
 
-	return longest_wait(before, now, &grown) ? grown.wait_us * 1000 : 0;
+	return longest_wait(before, now, &grown) && grown.throttled >= grown.periods / 2;
 }
 
 char *throttle_say(const struct throttle_reading *before, const struct throttle_reading *now)
@@ -196,7 +196,7 @@ char *throttle_say(const struct throttle_reading *before, const struct throttle_
 	if (!most)
 		return NULL;
 	return text_print("cgroup %.*s ran out of its quota (%s: %.2f CPUs) in %" PRIu64
-			  " of %" PRIu64 " periods, for %s",
+			  " of %" PRIu64 " periods, for %s in all on its CPUs",
 			  (int)most->length, now->path, now->is_v1 ? "cpu.cfs_quota_us" : "cpu.max",
 			  (double)most->quota_us / (double)most->period_us, grown.throttled,
 			  grown.periods, units_format(wait, UNIT_US, (__int128)grown.wait_us));

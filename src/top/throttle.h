@@ -41,12 +41,12 @@ void throttle_read(uint32_t tid, const char *path, struct throttle_reading *ret)
 void throttle_read_tree(const struct cgroup_tree *tree, bool is_v1, const char *path,
 			struct throttle_reading *ret);
 
-/* The time that the cgroup which waited longest did so between two readings, the sum over CPUs. */
-uint64_t throttle_wait_ns(const struct throttle_reading *before,
-			  const struct throttle_reading *now);
+/* Did the cgroup that waited longest between two readings run out in half of its periods? */
+bool throttle_is_usual(const struct throttle_reading *before, const struct throttle_reading *now);
 
-/* "cgroup /a ran out of its quota (cpu.max: 0.20 CPUs) in 9 of 10 periods, for 812ms", of the one
- * that waited longest between two readings of one cgroup; allocated. NULL: none did. */
+/* "cgroup /a ran out of its quota (cpu.max: 0.20 CPUs) in 9 of 10 periods, for 812ms in all on its
+ * CPUs", of the one that waited longest between two readings of one cgroup; allocated. NULL: none
+ * did. */
 char *throttle_say(const struct throttle_reading *before, const struct throttle_reading *now);
 
 #endif

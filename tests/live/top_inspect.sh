@@ -172,7 +172,7 @@ quotas_are_named() {
 	echo "$pid" > "$group/cgroup.procs"
 	"$ctprof" top --inspect "$pid" -i 1s --format json > "$json"
 	sentence=$(jq -r .answer "$json")
-	says ".* waiting for a CPU.*; cgroup /ctprof-test-$$ ran out of its quota \((cpu\.max|cpu\.cfs_quota_us): 0\.20 CPUs\) in [0-9]+ of [0-9]+ periods, for [0-9.]+m?s"
+	says ".* waiting for a CPU.*; cgroup /ctprof-test-$$ ran out of its quota \((cpu\.max|cpu\.cfs_quota_us): 0\.20 CPUs\) in [0-9]+ of [0-9]+ periods, for [0-9.]+m?s in all on its CPUs"
 }
 
 run_case "top: a signal ends the window of an inspection" inspect_needs_top signals_end_windows
