@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "top/glance.h"
 
 /* The time for all that is read of a row, once a window, for each of two states. */
 #define LOOK_NS (NS_PER_S / 4)
@@ -209,12 +210,18 @@ static struct error *look_at_row(const struct wait_host *host, const struct stat
 				 struct seen_wait *ret)
 {
 	struct wait_look look = { .host = host, .until_ns = clock_ns(CLOCK_MONOTONIC) + LOOK_NS };
+	struct wait_link *first;
 	struct error *err = NULL;
 
 	if (host && state < STATE_COUNT && count > 1)
 		err = look_at_members(&look, members, count, state, ret);
 	else if (host && state < STATE_COUNT && !(line->thread && line->thread->has_ended))
 		err = look_at_thread(&look, line->thread->tid, state, ret);
+	/* A file with a path at which it waits as at a pipe is a FIFO. */
+	first = &ret->chain.links[0];
+	if (ret->is_there && state == STATE_SLEEP_PIPE && ret->chain.count == 1 &&
+	    *first->object == '/')
+		first->is_fifo = glance_call_file(&first->call, &first->descriptor);
 	if (!err && ret->is_there)
 		wait_chain_name_ends(&look, &ret->chain);
 	wait_look_deinit(&look);

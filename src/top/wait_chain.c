@@ -285,27 +285,29 @@ static uint32_t lock_owner(struct glance *glance, struct wait_link *link)
 	return find_owner(glance, link, lock_wait_owner(&link->lock, bytes, got));
 }
 
-/* The child that it waits for by number, or the only one that it has. */
-static uint32_t awaited_child(struct glance *glance, const struct wait_link *link)
+/* The child that it waits for by number, or the first of those that it has. */
+static uint32_t awaited_child(struct glance *glance, struct wait_link *link)
 {
 	const uint64_t *arguments = link->call.arguments;
 	const uint32_t number = link->call.number == SYS_wait4 ? (uint32_t)arguments[0]
 				: (uint32_t)arguments[0] == 1  ? (uint32_t)arguments[1] /* P_PID */
 							       : 0;
 	struct text rest, word;
-	uint32_t child = 0, only = 0;
-	unsigned count = 0;
+	uint32_t child = 0, first = 0;
 
+	link->children = 0;
 	rest = glance_file(glance, "%" PRIu32 "/task/%" PRIu32 "/children", link->tgid, link->tid);
 	while (text_word(&rest, &word)) {
 		if (!text_u32(word, &child))
 			continue;
-		if (child == number && !link->is_namespaced)
+		if (child == number && !link->is_namespaced) {
+			link->children = 1;
 			return child;
-		only = child;
-		count++;
+		}
+		first = first ? first : child;
+		link->children++;
 	}
-	return count == 1 ? only : 0;
+	return first;
 }
 
 static bool is_file_lock(const struct task_call *call)
@@ -436,10 +438,12 @@ static size_t find_link(const struct wait_chain *chain, uint32_t tid)
 	return i;
 }
 
-/* Another thread of the process may unlock the file, or end the process. */
+/* Another thread of the process may unlock the file, or end the process, and another child may end.
+ */
 static bool may_others_end(const struct wait_link *link, const struct wait_link *next)
 {
-	return (link->kind == LINK_FILE_LOCK || link->kind == LINK_CHILD) && next->threads > 1;
+	return link->children > 1 ||
+	       ((link->kind == LINK_FILE_LOCK || link->kind == LINK_CHILD) && next->threads > 1);
 }
 
 /* Is the whole circle as it was? Its links were read one after the other, so a circle of

@@ -53,6 +53,8 @@ struct wait_link {
 	bool has_next;                /* it waits for a thread, which may be no link any more */
 	uint64_t inode;               /* of a socket or pipe that it waits at; else 0 */
 	uint32_t descriptor;          /* under which it has that open */
+	bool is_fifo;                 /* `object` is the path of one, which it has open there */
+	uint32_t children;            /* of LINK_CHILD: any of so many, the next is one of them */
 	uint64_t peer;                /* of a Unix socket, once it was looked up: the other's */
 	char name[64];                /* all texts are safe to print */
 	bool is_deep;                 /* in a sleep that signals do not end */

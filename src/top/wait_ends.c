@@ -24,10 +24,9 @@
 
 /* What is looked for, and who has it. */
 struct end_search {
-	const char *kind; /* "pipe:[" */
-	uint64_t inode;
-	bool any_access; /* or only descriptors of the other direction */
-	bool is_reader;  /* of the pipe: writers are looked for */
+	char target[WAIT_OBJECT_MAX]; /* "pipe:[12]", or the path of a FIFO */
+	bool any_access;              /* or only descriptors of the other direction */
+	bool is_reader;               /* of the pipe: writers are looked for */
 	struct {
 		uint32_t pid;
 		char name[32];
@@ -40,10 +39,10 @@ struct end_search {
 
 static bool is_target(struct glance *glance, const char *path, const struct end_search *search)
 {
-	char target[64], wanted[64];
+	char target[WAIT_OBJECT_MAX];
 
-	snprintf(wanted, sizeof(wanted), "%s%" PRIu64 "]", search->kind, search->inode);
-	return glance_link(glance, path, target, sizeof(target)) && strcmp(target, wanted) == 0;
+	return glance_link(glance, path, target, sizeof(target)) &&
+	       strcmp(target, search->target) == 0;
 }
 
 /* The access mode of a descriptor: O_RDONLY, O_WRONLY, O_RDWR; O_RDWR where it is not told. */
@@ -167,10 +166,15 @@ static void append_found(struct wait_link *link, const struct end_search *search
 static void name_pipe(struct glance *glance, struct wait_link *link)
 {
 	const bool is_reader = access_of(glance, link->tid, link->descriptor) == O_RDONLY;
-	struct end_search search = { .kind = "pipe:[",
-				     .inode = link->inode,
-				     .is_reader = is_reader };
+	struct end_search search = { .is_reader = is_reader };
 
+	if (link->inode)
+		snprintf(search.target, sizeof(search.target), "pipe:[%" PRIu64 "]", link->inode);
+	else
+		snprintf(search.target, sizeof(search.target), "%s", link->object);
+	if (link->is_fifo)
+		snprintf(link->object, sizeof(link->object), "the FIFO %.*s",
+			 (int)sizeof(link->object) - 64, search.target);
 	search_processes(glance, link->tgid, &search);
 	append_found(link, &search, is_reader ? " from " : " to ");
 	if (!search.count && !search.is_cut)
@@ -182,7 +186,8 @@ static void append_queues(struct wait_link *link, uint64_t out, uint64_t in)
 	char text[UNITS_TEXT_MAX];
 
 	if (out)
-		append(link, ", %s to send", units_format(text, UNIT_BYTES, (__int128)out));
+		append(link, ", %s not acknowledged",
+		       units_format(text, UNIT_BYTES, (__int128)out));
 	if (in)
 		append(link, ", %s to read", units_format(text, UNIT_BYTES, (__int128)in));
 }
@@ -203,10 +208,11 @@ static bool find_socket(struct glance *glance, uint32_t tid, const char *table, 
 static void search_peer(struct glance *glance, struct wait_link *link, uint64_t inode,
 			const char *word)
 {
-	struct end_search search = { .kind = "socket:[", .inode = inode, .any_access = true };
+	struct end_search search = { .any_access = true };
 
 	if (!inode)
 		return;
+	snprintf(search.target, sizeof(search.target), "socket:[%" PRIu64 "]", inode);
 	search_processes(glance, link->tgid, &search);
 	append_found(link, &search, word);
 }
@@ -300,7 +306,7 @@ static void name_ends(void *context)
 
 	guard_about(link->tid);
 	glance->found = true;
-	if (strcmp(link->object, "a pipe") == 0)
+	if (link->is_fifo || strcmp(link->object, "a pipe") == 0)
 		name_pipe(glance, link);
 	else if (link->peer)
 		search_peer(glance, link, link->peer, " to ");
@@ -313,7 +319,7 @@ void wait_chain_name_ends(struct wait_look *look, struct wait_chain *chain)
 	struct wait_link *link = &chain->links[chain->count - 1];
 	struct unix_socket socket;
 
-	if (!chain->count || !link->inode)
+	if (!chain->count || (!link->inode && !link->is_fifo))
 		return;
 	/* Here, for the confined thread may not ask. */
 	if (strcmp(link->object, "a socket") == 0 && unix_socket_find(link->inode, &socket)) {

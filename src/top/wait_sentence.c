@@ -254,7 +254,7 @@ static void print_call(FILE *out, const struct wait_link *link)
 		fprintf(out, "in system call %d", number);
 	if (!*link->object)
 		return;
-	fputs(kind == WAIT_NETWORK || link->inode ? " at " : " of ", out);
+	fputs(kind == WAIT_NETWORK || link->inode || link->is_fifo ? " at " : " of ", out);
 	text_print_visible(out, text_of(link->object), 0);
 }
 
@@ -337,7 +337,11 @@ void wait_link_print(FILE *out, const struct wait_link *link, const struct wait_
 			print_name(out, next);
 		return;
 	case LINK_CHILD:
-		fputs(next ? "waiting for its child " : "waiting for a child", out);
+		if (next && link->children > 1)
+			fprintf(out, "waiting for one of its %" PRIu32 " children, such as ",
+				link->children);
+		else
+			fputs(next ? "waiting for its child " : "waiting for a child", out);
 		if (next)
 			print_name(out, next);
 		return;

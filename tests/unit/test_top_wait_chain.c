@@ -292,6 +292,62 @@ TEST(other_ends_of_pipes)
 	expect_other_end(call, "a pipe from writer (102)");
 }
 
+/* Both have it open by its path. */
+TEST(other_ends_of_fifos)
+{
+	struct wait_chain chain;
+	char call[128];
+
+	snprintf(call, sizeof(call), "%d 0x3 0x0 0x0 0x0 0x0 0x0 0x7ff0 0x55\n", SYS_write);
+	put_thread(101, "writer", 'S', call);
+	put_thread(102, "reader", 'S', "");
+	put("102/comm", "reader\n");
+	for (uint32_t tid = 101; tid <= 102; tid++) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "%u/fd", tid);
+		assert_int_equal(mkdirat(proc.dir, path, 0755), 0);
+		snprintf(path, sizeof(path), "%u/fd/3", tid);
+		assert_int_equal(symlinkat("/run/q", proc.dir, path), 0);
+		snprintf(path, sizeof(path), "%u/fdinfo", tid);
+		assert_int_equal(mkdirat(proc.dir, path, 0755), 0);
+		snprintf(path, sizeof(path), "%u/fdinfo/3", tid);
+		put(path, "pos:\t0\nflags:\t010000%u\n", tid == 101);
+	}
+	assert_true(wait_chain_follow(&look, 101, &chain));
+	assert_string_equal(chain.links[0].object, "/run/q");
+	chain.links[0].is_fifo = true;
+	wait_chain_name_ends(&look, &chain);
+	assert_string_equal(chain.links[0].object, "the FIFO /run/q to reader (102)");
+}
+
+/* A master that waits for any of its workers is explained by one of them. */
+TEST(one_of_several_children)
+{
+	char call[128];
+
+	snprintf(call, sizeof(call), "%d 0xffffffff 0x0 0x0 0x0 0x0 0x0 0x7ff0 0x55\n", SYS_wait4);
+	put_thread(101, "master", 'S', call);
+	put_locked(102, "worker", 0x100);
+	put_mutex(0x100, 103);
+	put_thread(103, "holder", 'R', "running\n");
+	put("100/task/101/children", "102 104 ");
+	expect_sentence(101, STATE_SLEEP_CHILD,
+			"100 % waiting for one of its 2 children, such as worker (102), which is "
+			"waiting for lock 0x100 held by holder (103), which is running or waiting "
+			"for a CPU");
+	put("100/task/101/children", "102 ");
+	expect_sentence(101, STATE_SLEEP_CHILD,
+			"100 % waiting for its child worker (102), which is waiting for lock 0x100 "
+			"held by holder (103), which is running or waiting for a CPU");
+	/* A child that could end is no part of a deadlock. */
+	put_mutex(0x100, 101);
+	put("100/task/101/children", "102 104 ");
+	expect_sentence(101, STATE_SLEEP_CHILD,
+			"100 % waiting for one of its 2 children, such as worker (102), which is "
+			"waiting for lock 0x100 held by another thread");
+}
+
 /* Names are strangers'. */
 TEST(names_are_made_safe)
 {
@@ -545,7 +601,8 @@ TEST(threads_that_a_process_has_now)
 UNIT_TESTS(CASE(a_lock_and_what_its_holder_does), CASE(holders_that_run_stop_and_end),
 	   CASE(circles), CASE(locks_of_files_are_of_processes), CASE(long_chains),
 	   CASE(owners_that_are_no_threads), CASE(numbers_of_containers), CASE(other_ends_of_pipes),
-	   CASE(locks_of_the_kernel), CASE(locks_are_read_once), CASE(late_looks),
-	   CASE(looks_that_become_late), CASE(names_are_made_safe), CASE(remarks_are_made_safe),
+	   CASE(other_ends_of_fifos), CASE(one_of_several_children), CASE(locks_of_the_kernel),
+	   CASE(locks_are_read_once), CASE(late_looks), CASE(looks_that_become_late),
+	   CASE(names_are_made_safe), CASE(remarks_are_made_safe),
 	   CASE(what_is_seen_fits_the_state), CASE(which_state_leads), CASE(reasons_to_be_stopped),
 	   CASE(threads_that_a_process_has_now), CASE(anything))
