@@ -66,6 +66,29 @@ static size_t commonest(const struct wait_chain *chains, size_t count, size_t mo
 	return best;
 }
 
+/* May a later glance tell more? Of a holder of a lock that runs or waits for a CPU, the system call
+ * that it is in all the same; of a lock that just changes hands, its holder. */
+static bool is_vague(const struct wait_chain *chain)
+{
+	const struct wait_link *last = &chain->links[chain->count - 1];
+
+	return chain->count > 1 ? last->kind == LINK_RUNS
+				: last->kind == LINK_LOCK && !last->has_next;
+}
+
+/* The chain to tell of those that begin alike: the commonest, unless it is vague and
+ * another is not. */
+static size_t most_telling(const struct wait_chain *chains, size_t count, size_t most,
+			   uint32_t *ret_alike)
+{
+	const size_t best = commonest(chains, count, most, ret_alike);
+
+	for (size_t i = 0; is_vague(&chains[best]) && i < count; i++)
+		if (!is_vague(&chains[i]) && is_alike(&chains[i], &chains[best], 1))
+			return i;
+	return best;
+}
+
 static bool is_over(const struct wait_look *look)
 {
 	return clock_ns(CLOCK_MONOTONIC) >= look->until_ns;
@@ -102,12 +125,12 @@ static struct error *look_at_thread(struct wait_look *look, uint32_t tid, enum s
 		seen += wait_chain_follow(look, tid, &chains[seen]) &&
 			wait_sentence_fits(state, &chains[seen]);
 		commonest(chains, seen, WHOLE_CHAIN, &ret->alike);
-		if (seen == SEEN_ENOUGH && ret->alike == seen)
+		if (seen == SEEN_ENOUGH && ret->alike == seen && !is_vague(&chains[0]))
 			break;
 		wait_for_next_glance();
 	}
 	if (seen)
-		ret->chain = chains[commonest(chains, seen, WHOLE_CHAIN, &ret->alike)];
+		ret->chain = chains[most_telling(chains, seen, WHOLE_CHAIN, &ret->alike)];
 	ret->is_there = seen;
 	free(chains);
 	return NULL;
@@ -127,18 +150,25 @@ static int by_time(const void *a, const void *b)
 	return left->ns < right->ns ? 1 : left->ns > right->ns ? -1 : 0;
 }
 
-/* Look at each once. */
+/* Look at each once. What was seen before stays, unless this tells more. */
 static void look_at_each(struct wait_look *look, const struct member *members, size_t count,
 			 enum state state, struct wait_chain *chains, struct seen_wait *ret)
 {
+	const struct wait_chain *best;
+	uint32_t alike;
 	size_t seen = 0;
 
 	for (size_t i = 0; i < count && i < MEMBERS_MOST && !is_over(look); i++)
 		seen += wait_chain_follow(look, members[i].tid, &chains[seen]) &&
 			wait_sentence_fits(state, &chains[seen]);
-	ret->is_there = seen;
-	if (seen)
-		ret->chain = chains[commonest(chains, seen, 1, &ret->alike)];
+	if (!seen)
+		return;
+	best = &chains[most_telling(chains, seen, 1, &alike)];
+	if (ret->is_there && (is_vague(best) || !is_alike(best, &ret->chain, 1)))
+		return;
+	ret->is_there = true;
+	ret->chain = *best;
+	ret->alike = alike;
 }
 
 /* The threads that were in the state, those with most of it first. */
@@ -187,10 +217,12 @@ static struct error *look_at_members(struct wait_look *look, const struct state_
 
 	if (members && chains) {
 		known = list_members(lines, count, state, members);
-		for (int i = 0; i < GLANCES_MOST && !ret->is_there && !is_over(look); i++) {
+		for (int i = 0; i < GLANCES_MOST && !is_over(look); i++) {
 			if (i)
 				wait_for_next_glance();
 			look_at_each(look, members, known, state, chains, ret);
+			if (ret->is_there && !is_vague(&ret->chain))
+				break;
 			if (i % 2 == 0 && !ret->is_there)
 				known = list_youngest(look, lines, count, members);
 			else if (!ret->is_there)
