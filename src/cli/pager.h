@@ -15,8 +15,8 @@
  * ---------------------------------
  * Pagers start shells and editors. A user whom sudo(8), doas(1) or pkexec(1) allow no more than
  * ctprof, as root or as somebody else, gets less(1) of /usr/bin or /bin with LESSSECURE=1, whatever
- *the variables say; and so does a user of an executable with privileges (security/privileges.h).
- *The pager of others is their own choice.
+ * the variables say; and so does a user of an executable with privileges (security/privileges.h).
+ * The pager of others is their own choice.
  */
 #ifndef CLI_PAGER_H
 #define CLI_PAGER_H
