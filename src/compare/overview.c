@@ -328,10 +328,9 @@ static uint64_t metric_value(const struct ctprof_thread *thread, enum metric_id 
 		       : 0;
 }
 
-static double age_of(const struct ctprof_snapshot *s, const struct ctprof_thread *thread)
+static double age_of(const struct ctprof_thread *thread, uint64_t now)
 {
 	const struct reading start = thread->start_time_clock_ticks;
-	const uint64_t now = report_now_ticks(s);
 
 	return start.measured && start.value < now ? (double)(now - start.value) / TICKS_PER_S : 0;
 }
@@ -341,6 +340,7 @@ static void find_pid(const struct report *report, const struct survivors *surviv
 		     struct overview_group *group)
 {
 	const struct ctprof_snapshot *s = report->candidate;
+	const uint64_t now = report_now_ticks(s);
 	enum metric_id id = group->values[group->order[0]].metric;
 	uint64_t most = 0, sum = 0;
 	uint32_t pid = 0;
@@ -354,7 +354,7 @@ static void find_pid(const struct report *report, const struct survivors *surviv
 		if (survivors->before && survivors->before[i] != NO_THREAD)
 			before = metric_value(
 				snapshot_thread(report->baseline, survivors->before[i]), id);
-		group->age_s = fmax(group->age_s, age_of(s, thread));
+		group->age_s = fmax(group->age_s, age_of(thread, now));
 		value = metric_value(thread, id);
 		sum = (thread->tgid == pid ? sum : 0) + (value > before ? value - before : 0);
 		pid = thread->tgid;
