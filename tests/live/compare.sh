@@ -407,11 +407,11 @@ display_formats() {
 		got=$("$ctprof" compare --sections primary --metrics run_time_ns --display-format "$name" "$before" "$after" |
 			sed -n '/^## /{n;p}' | xargs)
 		equal "headings of $name" "$got" "process threads metric $wanted"
-	done <<< 'full:baseline candidate delta %
-delta-only:delta %
+	done <<< 'full:baseline candidate delta vs before
+delta-only:delta vs before
 no-pct:baseline candidate delta
-arrow:arrow delta %
-pct-only:%'
+arrow:arrow delta vs before
+pct-only:vs before'
 }
 
 wrapped() {
@@ -443,7 +443,7 @@ run_case "--sort-by METRIC: groups in its order" on_pair groups_are_ranked
 run_case "--sort-by pct" on_pair percent_is_ranked
 run_case "--sort-by share" on_pair share_is_ranked
 run_case "--columns" on_pair columns_are group,delta "process delta" 2
-run_case "--columns: in another order, with a share" on_pair columns_are %,metric,share,threads "% metric share threads" 4
+run_case "--columns: in another order, with a share" on_pair columns_are %,metric,share,threads "vs before metric share threads" 4
 run_case "--display-format: all of them" on_pair display_formats
 run_case "--wrap: as wide as COLUMNS" on_pair wrapped
 

@@ -313,7 +313,7 @@ first_screen_has() {
 	STATES_FILE=$disk start "$programs/states" "$1"
 	"$ctprof" offcpu -d 700ms -p "$pid" > "$scratch/text" || return 1
 	head -n 24 "$scratch/text" | grep -E "$2" > "$scratch/row" || { cat "$scratch/text"; return 1; }
-	between "columns" 60 "$(head -n 24 "$scratch/text" | sed 's/ *$//' | LC_ALL=C.UTF-8 wc -L)" 100
+	between "columns" 60 "$(head -n 24 "$scratch/text" | sed 's/ *$//' | LC_ALL=C.UTF-8 wc -L)" 130
 }
 
 for what in "mutex lock  .* pthread_mutex_lock" "pipe pipe  .*run_pipe .* read" \

@@ -39,7 +39,7 @@ TEST(what_is_written_is_read_again)
 
 TEST(every_order_has_a_word)
 {
-	for (enum state_sort_key key = 0; key < STATE_SORT_KEYS; key++)
+	for (enum state_sort_key key = 0; key < STATE_SORT_NONE; key++)
 		for (enum state s = 0; s < STATE_COUNT; s++) {
 			const struct state_sort sort = { .key = key, .state = s };
 			struct state_sort again;

@@ -64,15 +64,15 @@ static void check_filter(struct text text, struct names *names)
 
 static void check_sort(struct text text)
 {
-	struct state_sort sort = { .key = STATE_SORT_KEYS };
+	struct state_sort sort = { .key = STATE_SORT_NONE };
 	struct error *err = state_sort_parse(text, &sort);
 
 	if (err) {
-		must(sort.key == STATE_SORT_KEYS);
+		must(sort.key == STATE_SORT_NONE);
 		fuzz_check_error(err);
 		return;
 	}
-	must(sort.key < STATE_SORT_KEYS && sort.state < STATE_COUNT);
+	must(sort.key < STATE_SORT_NONE && sort.state < STATE_COUNT);
 	must(sort.reverse == text_starts(text, TEXT("-")));
 }
 
