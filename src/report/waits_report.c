@@ -31,7 +31,9 @@ struct wait_row {
 struct wait_rows {
 	const struct profile *profile;
 	const struct profile_style *style;
-	const struct idle *idle; /* waits that are left out */
+	const struct idle *idle;  /* waits that are left out */
+	bool has_longest_of_sums; /* the profile has the longest wait of each sum that it can know
+				   */
 	unsigned char *known;
 	ARRAY(struct wait_row);
 	struct word_map numbers;
@@ -112,6 +114,7 @@ static struct error *add_sample(struct wait_rows *rows, struct word_map *threads
 	sum_add(&row->ns, sample->ns);
 	sum_add(&row->count, sample->count);
 	row->has_unknown |= !sample->longest_ns;
+	rows->has_longest_of_sums |= sample->longest_ns > 0;
 	if (row->longest < sample->longest_ns) {
 		row->longest = sample->longest_ns;
 		row->waker = sample->waker;
@@ -266,15 +269,17 @@ static const struct table_column columns[] = {
 
 /* How many waits the time of a row is of; 0: unknown. A wait for a CPU that follows another wait is
  * in the time and has no number, nor a longest one. */
-static uint64_t number_of_waits(const struct wait_row *row)
+static uint64_t number_of_waits(const struct wait_rows *rows, const struct wait_row *row)
 {
-	return row->reason == REASON_CPU_WAIT && row->has_unknown ? 0 : row->count;
+	const bool is_part = rows->has_longest_of_sums && row->has_unknown;
+
+	return row->reason == REASON_CPU_WAIT && is_part ? 0 : row->count;
 }
 
 /* 0: unknown. */
-static uint64_t longest_of(const struct wait_row *row)
+static uint64_t longest_of(const struct wait_rows *rows, const struct wait_row *row)
 {
-	if (row->block || number_of_waits(row) == 1)
+	if (row->block || number_of_waits(rows, row) == 1)
 		return row->block ? row->block : row->ns;
 	return row->has_unknown ? 0 : row->longest;
 }
@@ -292,7 +297,8 @@ static const struct waker *waker_of(const struct wait_rows *rows, const struct w
 {
 	if (row->block)
 		return row->block_waker.name ? &row->block_waker : NULL;
-	return row->waker && longest_of(row) ? &rows->profile->wakers.items[row->waker - 1] : NULL;
+	return row->waker && longest_of(rows, row) ? &rows->profile->wakers.items[row->waker - 1]
+						   : NULL;
 }
 
 static bool has_wakers(const struct wait_rows *rows, size_t shown)
@@ -345,16 +351,16 @@ static void get_wait_cell(const void *context, const void *row_, const struct ta
 		table_count(ret, row->threads);
 		return;
 	case COUNT:
-		if (number_of_waits(row))
-			table_count(ret, number_of_waits(row));
+		if (number_of_waits(rows, row))
+			table_count(ret, number_of_waits(rows, row));
 		return;
 	case MEAN:
-		if (number_of_waits(row))
-			table_ns(ret, row->ns / number_of_waits(row));
+		if (number_of_waits(rows, row))
+			table_ns(ret, row->ns / number_of_waits(rows, row));
 		return;
 	case LONGEST:
-		if (longest_of(row))
-			table_ns(ret, longest_of(row));
+		if (longest_of(rows, row))
+			table_ns(ret, longest_of(rows, row));
 		return;
 	case REASON:
 		table_string(ret, reason_rows[row->reason].name);
