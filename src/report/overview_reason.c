@@ -159,17 +159,43 @@ size_t overview_told(const struct overview_group *group,
 	return count;
 }
 
-bool overview_add_reason(const struct report *report, struct overview_line *reasons,
-			 const struct overview_group *group, enum overview_cause cause, size_t room)
+static bool add_within(const struct report *report, struct overview_line *reasons,
+		       const struct overview_group *group, enum overview_cause cause, bool in_short,
+		       size_t room)
 {
 	const size_t before = reasons->length;
 
-	for (int in_short = 0; in_short < (cause == CAUSE_MEMORY ? 2 : 1); in_short++) {
-		if ((in_short ? add_memory(reasons, group, true)
-			      : add_reason(report, reasons, group, cause)) &&
-		    text_width(reasons->text) <= room)
-			return true;
-		reasons->text[reasons->length = before] = '\0';
-	}
+	if ((in_short && cause == CAUSE_MEMORY ? add_memory(reasons, group, true)
+					       : add_reason(report, reasons, group, cause)) &&
+	    text_width(reasons->text) <= room)
+		return true;
+	reasons->text[reasons->length = before] = '\0';
 	return false;
+}
+
+/* How many of them have room. */
+static size_t add_all(const struct report *report, struct overview_line *reasons,
+		      const struct overview_group *group, const enum overview_cause *told,
+		      size_t count, bool in_short, size_t room)
+{
+	size_t added = 0;
+
+	reasons->text[reasons->length = 0] = '\0';
+	while (added < count && add_within(report, reasons, group, told[added], in_short, room))
+		added++;
+	return added;
+}
+
+size_t overview_add_reasons(const struct report *report, struct overview_line *reasons,
+			    const struct overview_group *group, size_t room)
+{
+	enum overview_cause told[OVERVIEW_REASONS_MOST];
+	const size_t count = overview_told(group, told),
+		     whole = add_all(report, reasons, group, told, count, false, room);
+
+	/* A further reason is worth more than what memory was before. */
+	if (whole == count || add_all(report, reasons, group, told, count, true, room) > whole)
+		return count;
+	add_all(report, reasons, group, told, count, false, room);
+	return count;
 }

@@ -26,10 +26,9 @@ char *overview_amount_in_window(char buffer[AMOUNT_MAX], const struct overview *
 size_t overview_told(const struct overview_group *group,
 		     enum overview_cause told[OVERVIEW_REASONS_MOST]);
 
-/* Add one to a line of reasons, as short as it can be said if it is wider than `room` otherwise.
- * False: it does not fit, and the line is as it was. */
-bool overview_add_reason(const struct report *report, struct overview_line *reasons,
-			 const struct overview_group *group, enum overview_cause cause,
-			 size_t room);
+/* The reasons of a group in one line of so many columns, as many as have room: the amount of memory
+ * before gives way to a further reason. Returns how many there are to tell. */
+size_t overview_add_reasons(const struct report *report, struct overview_line *reasons,
+			    const struct overview_group *group, size_t room);
 
 #endif

@@ -242,7 +242,6 @@ static void put_group(struct overview_output *o, const struct overview_group *gr
 {
 	const char *tail = overview_stands_still(group) ? STILL_WORDS : "";
 	struct overview_line line = { .columns = o->columns }, reasons = { 0 };
-	enum overview_cause told[OVERVIEW_REASONS_MOST];
 	char life[3 * AMOUNT_MAX];
 	size_t used, count;
 
@@ -251,11 +250,8 @@ static void put_group(struct overview_output *o, const struct overview_group *gr
 	if (group->presence == PRESENCE_ENDED)
 		line_add(&line, "before: ");
 	used = text_width(line.text) + strlen(tail);
-	count = overview_told(group, told);
-	for (size_t i = 0; i < count; i++)
-		if (used > o->columns ||
-		    !overview_add_reason(o->report, &reasons, group, told[i], o->columns - used))
-			break;
+	count = overview_add_reasons(o->report, &reasons, group,
+				     used > o->columns ? 0 : o->columns - used);
 	line_add(&line, "%s%s", count ? reasons.text : "nothing that counts", tail);
 	if (o->overview->named_threads && o->overview->groups.count > 1 && group->age_s > 0)
 		line_add(&line, ", in %s", life_text(life, o->overview, group));
