@@ -17,7 +17,7 @@
 #define NAME_ENOUGH 20
 /* The same of two names with an arrow between them. */
 #define CALL_TIGHTEST  10
-#define CALL_NARROWEST 19
+#define CALL_NARROWEST 25
 #define CALL_ENOUGH    27
 /* No number is wider; what a file calls one may be. */
 #define NUMBER_WIDEST 32

@@ -57,7 +57,7 @@ waits_have_their_reasons() {
 
 reasons_need_no_stacks() {
 	start_states
-	take offcpu -p "$ready" -d 2s --no-stacks
+	take offcpu -p "$ready" --no-children -d 2s --no-stacks
 	waits_hold
 	loses_nothing
 }
@@ -70,7 +70,7 @@ reasons_are_those_of_top() {
 	start_states "${known% kernel_mutex*}"
 	"$ctprof" top --batch -n 1 -i 2s --format json -p "$ready" > "$scratch/top.reasons" &
 	top=$!
-	take offcpu -p "$ready" -d 2s --no-stacks
+	take offcpu -p "$ready" --no-children -d 2s --no-stacks
 	wait "$top"
 	waited
 	jq -r '. as $row | .states | to_entries[] | select(.value and (.key | test("^(exec|runnable)") | not)) |
