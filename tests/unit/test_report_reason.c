@@ -36,7 +36,7 @@ TEST(programs_are_ordered_by_what_matters)
 {
 	const uint64_t second = 1000000000;
 
-	wait_for("shell", 1, CLASS_INTERRUPTIBLE, STATE_SLEEP_CHILD, 90 * second);
+	wait_for("shell", 1, CLASS_INTERRUPTIBLE, STATE_SLEEP_CHILD, 60 * second);
 	wait_for("reader", 2, CLASS_INTERRUPTIBLE, STATE_SLEEP_PIPE, 50 * second);
 	wait_for("reader", 3, CLASS_RUNNABLE, STATE_RUNNABLE, 10000000);
 	wait_for("stuck", 4, CLASS_INTERRUPTIBLE, STATE_LOCK_FUTEX, 10 * second);
@@ -48,7 +48,7 @@ TEST(programs_are_ordered_by_what_matters)
 		" program  threads    all  on CPU   lock  storage   pipe  child    rest \n"
 		" stuck          1  10.0s       -  10.0s        -      -      -       - \n"
 		" logger         1  1.23s       -      -    1.23s      -      -       - \n"
-		" shell          1  90.0s       -      -        -      -  90.0s       - \n"
+		" shell          1  60.0s       -      -        -      -  60.0s       - \n"
 		" reader         2  50.0s       -      -        -  50.0s      -  10.0ms \n"
 		" running        1  900µs   900µs      -        -      -      -       - \n");
 }
