@@ -92,12 +92,12 @@ words_are_right() {
 	cat "$scratch/text"
 	text_is <<- 'END'
 		## Primary metrics
-		 process  threads  metric           baseline    candidate    delta  %
-		 worker         1  nice                    0            5       +5  -
+		 process  threads  metric           baseline    candidate    delta  vs before
+		 worker         1  nice                    0            5       +5          -
 
-		 worker         1  policy        SCHED_OTHER  SCHED_BATCH  differs  -
-		 worker         1  cpu_affinity   1 cpus (0)   1 cpus (1)  differs  -
-		 worker         1  processor               0            1  differs  -
+		 worker         1  policy        SCHED_OTHER  SCHED_BATCH  differs          -
+		 worker         1  cpu_affinity   1 cpus (0)   1 cpus (1)  differs          -
+		 worker         1  processor               0            1  differs          -
 	END
 	ctprof compare --sections primary --changed "$scratch"/{after,after}.ctprof.zst > "$scratch/text"
 	sed -i '/^not measured/d' "$scratch/text"
@@ -163,10 +163,10 @@ limits_are_right() {
 	cat "$scratch/text"
 	text_is <<- 'END'
 		## Cgroup limits
-		 cgroup  metric      baseline  candidate      delta        %
-		 /tight  memory.max  8.000MiB  16.000MiB  +8.000MiB  +100.0%
+		 cgroup  metric      baseline  candidate      delta  vs before
+		 /tight  memory.max  8.000MiB  16.000MiB  +8.000MiB    +100.0%
 
-		 /tight  pids.max           7        max    differs        -
+		 /tight  pids.max           7        max    differs          -
 	END
 }
 

@@ -30,7 +30,7 @@ text_is_for_people() {
 	kstats show $function > "$scratch/text"
 	equal "its heading" "$(head -n 1 "$scratch/text")" "$1"
 	grep -qE '^ *count 1000, mean ' "$scratch/text"
-	grep -qE '^ *p50 .* slot mean ' "$scratch/text"
+	grep -qE '^ *p50 .* bucket mean ' "$scratch/text"
 	equal "what was lost" "$(grep -E '^ *(missed|unmatched|replaced|recursive|backwards|full) ' "$scratch/text" || true)" ""
 }
 
