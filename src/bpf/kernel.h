@@ -224,6 +224,11 @@ struct rwsem_waiter {
 	struct task_struct *task;
 };
 
+/* Linux 7.2: the waiters are a circle without a head. */
+struct rw_semaphore___circle {
+	struct rwsem_waiter *first_waiter;
+};
+
 struct mm_struct {
 	struct maple_tree mm_mt;
 	struct rw_semaphore mmap_lock;

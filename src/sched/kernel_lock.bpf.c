@@ -3,9 +3,10 @@
  * The lock of the kernel that a thread waits for, and the thread that holds it.
  *
  * Kernels that look for hung tasks note the lock in the task (`blocker`, Linux 6.16, for
- * rw_semaphores 6.17). Otherwise only one lock is looked at: mmap_lock of the thread's own memory,
- * in whose list of waiters the thread must be. Lists and owners change while they are read: reads
- * that fail give zeros, and an owner counts only if the lock has it before and after it was read.
+ * rw_semaphores 6.17), but not where signals that kill end the wait, as in munmap(2). Otherwise
+ * only one lock is looked at: mmap_lock of the thread's own memory, in whose list of waiters the
+ * thread must be. Lists and owners change while they are read: reads that fail give zeros, and an
+ * owner counts only if the lock has it before and after it was read.
  */
 #include "bpf/kernel.h"
 
@@ -35,22 +36,39 @@ struct {
 	__type(value, struct kernel_lock);
 } answers SEC(".maps");
 
+/* The first waiter of a lock, and what follows the last one: the head of the list, or, in a list
+ * without a head, the first again. NULL: none waits. */
+static __always_inline struct list_head *first_waiter(struct rw_semaphore *lock,
+						      struct list_head **ret_end)
+{
+	struct rw_semaphore___circle *circle = (void *)lock;
+	struct list_head *first;
+
+	if (bpf_core_field_exists(circle->first_waiter))
+		return *ret_end = (void *)BPF_CORE_READ(circle, first_waiter);
+	if (!bpf_core_field_exists(lock->wait_list))
+		return NULL;
+	*ret_end = &lock->wait_list;
+	first = BPF_CORE_READ(lock, wait_list.next);
+	return first == *ret_end ? NULL : first;
+}
+
 static __always_inline bool is_waiter(struct rw_semaphore *lock, struct task_struct *task)
 {
-	struct list_head *head = &lock->wait_list, *at = head;
+	struct list_head *end = NULL, *at;
 
-	if (!bpf_core_type_exists(struct rwsem_waiter) || !bpf_core_field_exists(lock->wait_list))
+	if (!bpf_core_type_exists(struct rwsem_waiter))
 		return false;
-	for (int i = 0; i < WAITERS_MOST; i++) {
-		struct rwsem_waiter *waiter;
-
-		at = BPF_CORE_READ(at, next);
-		if (!at || at == head)
-			return false;
-		waiter = (void *)at;
+	at = first_waiter(lock, &end);
+	for (int i = 0; i < WAITERS_MOST && at; i++) {
 		/* The list is the first member. */
+		struct rwsem_waiter *waiter = (void *)at;
+
 		if (BPF_CORE_READ(waiter, task) == task)
 			return true;
+		at = BPF_CORE_READ(at, next);
+		if (at == end)
+			return false;
 	}
 	return false;
 }

@@ -47,8 +47,6 @@ files_have_a_semaphore() {
 memory_is_locked_by_one() {
 	local told holder waiter try
 
-	# Its waits are there called waits in munmap(2), without the lock.
-	[[ $(uname -r) != 7.* ]] || skip "holders of mmap_lock are not found on Linux 7.2"
 	lock_waits memory > told.locks &
 	at_end "kill -KILL $!"
 	until read -r told holder waiter < told.locks && [ "$told" = ready ]; do sleep 0.1; done
