@@ -58,7 +58,8 @@ static inline __attribute__((always_inline)) unsigned wait_state_of_value(unsign
 
 /*
  * The state of a thread that waits in a call of this kind, by the call's first three arguments.
- * `is_deep`: in a sleep that signals do not end. STATE_COUNT: the file (WAIT_FILE) or the stack
+ * Arguments that are an int to the kernel may have anything in their upper half. `is_deep`: in a
+ * sleep that signals do not end. STATE_COUNT: the file (WAIT_FILE) or the stack
  * (WAIT_OPEN) decides.
  */
 static inline __attribute__((always_inline)) unsigned wait_state_of_call(unsigned kind,
@@ -88,9 +89,9 @@ static inline __attribute__((always_inline)) unsigned wait_state_of_call(unsigne
 	case WAIT_ACCEPT:
 		return STATE_IDLE_ACCEPT;
 	case WAIT_POLL:
-		return second ? STATE_IDLE_POLL : STATE_SLEEP_TIMER;
+		return (unsigned)second ? STATE_IDLE_POLL : STATE_SLEEP_TIMER;
 	case WAIT_SELECT:
-		return first ? STATE_IDLE_POLL : STATE_SLEEP_TIMER;
+		return (unsigned)first ? STATE_IDLE_POLL : STATE_SLEEP_TIMER;
 	case WAIT_FUTEX:
 		command = (unsigned)second & WAIT_FUTEX_CMD_MASK;
 		if (command == WAIT_FUTEX_LOCK_PI || command == WAIT_FUTEX_LOCK_PI2)
@@ -103,8 +104,9 @@ static inline __attribute__((always_inline)) unsigned wait_state_of_call(unsigne
 	case WAIT_LOCK:
 		return STATE_LOCK_KERNEL;
 	case WAIT_FCNTL:
-		return second == WAIT_SETLKW || second == WAIT_OFD_SETLKW ? STATE_LOCK_KERNEL
-									  : STATE_SLEEP_OTHER;
+		command = (unsigned)second;
+		return command == WAIT_SETLKW || command == WAIT_OFD_SETLKW ? STATE_LOCK_KERNEL
+									    : STATE_SLEEP_OTHER;
 	}
 	return STATE_SLEEP_OTHER;
 }
