@@ -102,3 +102,16 @@ uint64_t process_user_subject(uint32_t pid)
 
 	return user ? (uint64_t)1 << 32 | user : pid;
 }
+
+struct guard *process_user_guard(struct guard **kept, uint64_t patience_ns)
+{
+	if (!*kept)
+		*kept = guard_create(&(struct guard_options){
+			.subject_of = process_user_subject,
+			.patience_ns = patience_ns,
+			.part = 5,
+			.advance_ns = NS_PER_S,
+			.kind = THREAD_PARSER,
+		});
+	return *kept;
+}

@@ -67,20 +67,11 @@ static void read_call(void *context)
 	read_thread_line(call, "syscall", call->syscall, sizeof(call->syscall));
 }
 
-/* A guard that is never freed; NULL without memory. */
 static struct guard *call_guard(void)
 {
 	static struct guard *guard;
 
-	if (!guard)
-		guard = guard_create(&(struct guard_options){
-			.subject_of = process_user_subject,
-			.patience_ns = NS_PER_S / 5,
-			.part = 5,
-			.advance_ns = NS_PER_S,
-			.kind = THREAD_PARSER,
-		});
-	return guard;
+	return process_user_guard(&guard, NS_PER_S / 5);
 }
 
 /* To be released; NULL: there is no memory, or the kernel does not answer. */

@@ -132,15 +132,7 @@ static struct guard *row_guard(void)
 {
 	static struct guard *guard;
 
-	if (!guard)
-		guard = guard_create(&(struct guard_options){
-			.subject_of = process_user_subject,
-			.patience_ns = NS_PER_S / 10,
-			.part = 5,
-			.advance_ns = NS_PER_S,
-			.kind = THREAD_PARSER,
-		});
-	return guard;
+	return process_user_guard(&guard, NS_PER_S / 10);
 }
 
 /* False: it cannot be read. */
