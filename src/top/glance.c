@@ -2,6 +2,7 @@
 #include "top/glance.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,20 +25,11 @@ static void release_glance(void *context)
 	free(glance);
 }
 
-/* A guard that is never freed; NULL without memory. */
 static struct guard *glance_guard(void)
 {
 	static struct guard *guard;
 
-	if (!guard)
-		guard = guard_create(&(struct guard_options){
-			.subject_of = process_user_subject,
-			.patience_ns = NS_PER_S / 5,
-			.part = 5,
-			.advance_ns = NS_PER_S,
-			.kind = THREAD_PARSER,
-		});
-	return guard;
+	return process_user_guard(&guard, NS_PER_S / 5);
 }
 
 struct glance *glance_create(struct wait_look *look, uint32_t tid)
@@ -163,5 +155,45 @@ bool glance_link(struct glance *glance, const char *path, char *ret, size_t room
 		return false;
 	memcpy(ret, glance->bytes, (size_t)got);
 	ret[got] = '\0';
+	return true;
+}
+
+/* "socket:[123]" or "pipe:[123]", with the kind as "socket:[". */
+static bool parse_numbered(const char *target, const char *kind, uint64_t *ret)
+{
+	struct text text = text_of(target);
+	const struct text prefix = text_of(kind);
+
+	if (!text_starts(text, prefix) || !text_ends(text, TEXT("]")))
+		return false;
+	return text_u64(
+		(struct text){ text.bytes + prefix.length, text.length - prefix.length - 1 }, ret);
+}
+
+bool glance_descriptor(struct glance *glance, uint32_t tid, uint32_t number, char *ret, size_t room,
+		       enum open_file_kind *ret_kind, uint64_t *ret_inode)
+{
+	static const char anonymous[] = "anon_inode:";
+	char path[64], target[WAIT_OBJECT_MAX];
+	const char *what = target;
+
+	*ret_inode = 0;
+	snprintf(path, sizeof(path), "%" PRIu32 "/fd/%" PRIu32, tid, number);
+	if (!glance_link(glance, path, target, sizeof(target)))
+		return false;
+	*ret_kind = OPEN_OTHER;
+	if (parse_numbered(target, "socket:[", ret_inode)) {
+		*ret_kind = OPEN_SOCKET;
+		what = "a socket";
+	} else if (parse_numbered(target, "pipe:[", ret_inode)) {
+		*ret_kind = OPEN_PIPE;
+		what = "a pipe";
+	} else if (text_starts(text_of(target), text_of(anonymous))) {
+		what = target + sizeof(anonymous) - 1;
+	} else if (target[0] == '/' && !text_starts(text_of(target), TEXT("/dev/"))) {
+		*ret_kind = OPEN_PATH;
+	}
+	snprintf(ret, room, "%s", what);
+	text_make_safe(ret);
 	return true;
 }

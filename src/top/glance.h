@@ -37,9 +37,6 @@ bool glance_do(struct glance *glance, void (*work)(void *glance));
 bool glance_run(void (*work)(void *glance), struct wait_look *look, uint32_t tid,
 		struct wait_chain *chain);
 
-/* "socket:[123]" or "pipe:[123]", with the kind as "socket:[". */
-bool glance_parse_numbered(const char *target, const char *kind, uint64_t *ret);
-
 /* The descriptor that is the first argument of a call that waits at it. False: it has none. */
 bool glance_call_file(const struct task_call *call, uint32_t *ret);
 
@@ -54,6 +51,12 @@ struct text glance_file(struct glance *glance, const char *format, ...)
 /* Memory of a thread: as read_memory of struct wait_host. */
 size_t glance_memory(struct glance *glance, uint32_t tid, uint64_t address, void *into,
 		     size_t size);
+
+/* What a thread has open under a number, safe to print: "a socket", "a pipe", the kind of an
+ * anonymous file, or a path; and the inode of a socket or pipe, else 0. False: it cannot be read.
+ */
+bool glance_descriptor(struct glance *glance, uint32_t tid, uint32_t number, char *ret, size_t room,
+		       enum open_file_kind *ret_kind, uint64_t *ret_inode);
 
 /* The target of a link below /proc, cut to the room, and with a NUL. False: there is none. */
 bool glance_link(struct glance *glance, const char *path, char *ret, size_t room);

@@ -194,27 +194,9 @@ static void list_descriptors(struct glance *glance, uint32_t tid, struct open_fi
 
 static void name_file(struct glance *glance, uint32_t tid, struct open_file *file)
 {
-	char path[64], target[sizeof(file->what)];
-	struct text text;
-
-	snprintf(path, sizeof(path), "%" PRIu32 "/fd/%" PRIu32, tid, file->number);
 	file->kind = OPEN_OTHER;
-	if (!glance_link(glance, path, target, sizeof(target)))
-		return;
-	text = text_of(target);
-	if (glance_parse_numbered(target, "socket:[", &file->inode)) {
-		file->kind = OPEN_SOCKET;
-		text = TEXT("a socket");
-	} else if (glance_parse_numbered(target, "pipe:[", &file->inode)) {
-		file->kind = OPEN_PIPE;
-		text = TEXT("a pipe");
-	} else if (target[0] == '/' && !text_starts(text, TEXT("/dev/"))) {
-		file->kind = OPEN_PATH;
-	} else if (text_starts(text, TEXT("anon_inode:"))) {
-		text = text_of(target + strlen("anon_inode:"));
-	}
-	snprintf(file->what, sizeof(file->what), "%.*s", (int)text.length, text.bytes);
-	text_make_safe(file->what);
+	glance_descriptor(glance, tid, file->number, file->what, sizeof(file->what), &file->kind,
+			  &file->inode);
 }
 
 /* --- sockets --- */

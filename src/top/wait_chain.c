@@ -14,6 +14,7 @@
 #include "os/pairs.h"
 #include "process/process_memory.h"
 #include "sched/kernel_lock.h"
+#include "state/call_state.h"
 #include "state/wait.h"
 #include "top/glance.h"
 
@@ -217,35 +218,13 @@ static void read_path(struct glance *glance, struct wait_link *link, uint64_t ad
 	copy_safe(link->object, sizeof(link->object), (struct text){ path, strnlen(path, got) });
 }
 
-bool glance_parse_numbered(const char *target, const char *kind, uint64_t *ret)
-{
-	struct text text = text_of(target);
-	const struct text prefix = text_of(kind);
-
-	if (!text_starts(text, prefix) || !text_ends(text, TEXT("]")))
-		return false;
-	return text_u64(
-		(struct text){ text.bytes + prefix.length, text.length - prefix.length - 1 }, ret);
-}
-
 static void name_descriptor(struct glance *glance, struct wait_link *link, uint64_t number)
 {
-	char path[64], target[WAIT_OBJECT_MAX];
-	static const char anonymous[] = "anon_inode:";
+	enum open_file_kind kind;
 
-	snprintf(path, sizeof(path), "%" PRIu32 "/fd/%" PRIu32, link->tid, (uint32_t)number);
-	if (!glance_link(glance, path, target, sizeof(target)))
-		return;
-	link->descriptor = (uint32_t)number;
-	if (glance_parse_numbered(target, "socket:[", &link->inode))
-		snprintf(link->object, sizeof(link->object), "a socket");
-	else if (glance_parse_numbered(target, "pipe:[", &link->inode))
-		snprintf(link->object, sizeof(link->object), "a pipe");
-	else if (text_starts(text_of(target), TEXT("anon_inode:")))
-		copy_safe(link->object, sizeof(link->object),
-			  text_of(target + sizeof(anonymous) - 1));
-	else
-		copy_safe(link->object, sizeof(link->object), text_of(target));
+	if (glance_descriptor(glance, link->tid, (uint32_t)number, link->object,
+			      sizeof(link->object), &kind, &link->inode))
+		link->descriptor = (uint32_t)number;
 }
 
 static void name_object(struct glance *glance, struct wait_link *link)
@@ -310,13 +289,12 @@ static uint32_t awaited_child(struct glance *glance, struct wait_link *link)
 	return first;
 }
 
+/* flock(2) and commands of fcntl(2) that wait: the only calls that wait for a lock of the kernel.
+ */
 static bool is_file_lock(const struct task_call *call)
 {
-	const int kind = call->number < WAIT_SYSCALLS ? wait_kinds[call->number] : WAIT_OTHER;
-
-	/* F_SETLKW and F_OFD_SETLKW (include/uapi/linux/fcntl.h) */
-	return kind == WAIT_LOCK || (kind == WAIT_FCNTL && ((uint32_t)call->arguments[1] == 7 ||
-							    (uint32_t)call->arguments[1] == 38));
+	return call_state(call->number, call->arguments, false, CALL_FILE_UNKNOWN) ==
+	       STATE_LOCK_KERNEL;
 }
 
 /* The bytes of /proc/locks. Without memory to keep them, they are read again. */

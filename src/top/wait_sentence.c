@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "report/visible.h"
+#include "state/call_state.h"
 #include "state/wait.h"
 
 /* Below this, a state is not worth a word. */
@@ -94,21 +95,22 @@ enum state wait_sentence_second(const struct state_line *line, unsigned measured
 
 /* --- is a thread that was seen in that state? --- */
 
-/* The state of a thread in such a call. STATE_COUNT: it may be in any that waits. */
+/* What the first argument of its call is open at. */
+static enum call_file file_of(const struct wait_link *link)
+{
+	if (!link->inode)
+		return CALL_FILE_UNKNOWN;
+	return text_starts(text_of(link->object), TEXT("a pipe")) ? CALL_FILE_PIPE
+								  : CALL_FILE_SOCKET;
+}
+
+/* STATE_COUNT: it may be in any that waits. */
 static enum state state_of_call(const struct wait_link *link)
 {
-	const int number = link->call.number;
-	const uint64_t *arguments = link->call.arguments;
-	enum state state;
+	const enum state state =
+		call_state(link->call.number, link->call.arguments, true, file_of(link));
 
-	if (number < 0 || number >= WAIT_SYSCALLS)
-		return STATE_COUNT;
-	state = wait_state_of_call(wait_kinds[number], arguments[0], arguments[1], arguments[2],
-				   true);
-	if (state < STATE_COUNT || !link->inode)
-		return state;
-	return text_starts(text_of(link->object), TEXT("a pipe")) ? STATE_SLEEP_PIPE
-								  : STATE_SLEEP_NETWORK;
+	return state == STATE_SLEEP ? STATE_COUNT : state;
 }
 
 static enum state state_of_link(const struct wait_link *link)
