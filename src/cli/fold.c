@@ -80,7 +80,7 @@ static size_t piece_width(const char *text, size_t *ret_length)
 	return width + more;
 }
 
-/* What a line names to be run: "ctprof", with its words. */
+/* A suggested command begins with this; its words stay on one line. */
 #define COMMAND "ctprof "
 
 /* The length of the command with the blanks and the bracket before it; 0: none is here. It ends

@@ -70,8 +70,8 @@ struct command {
 	const char *examples[EXAMPLES_MAX];  /* command lines, first in the help */
 	const struct help_section *sections; /* of the help and the manual page; may be NULL */
 	size_t section_count;
-	/* What has all sentences about the options of a part of a command, whose own help has a
-	 * line for each; NULL: the help has all sentences. */
+	/* Where the whole text of each option is, in words: the help has one line for each, and
+	 * refers to it. NULL: the help has the whole text. */
 	const char *details;
 };
 

@@ -303,7 +303,7 @@ static const struct help_section sections[] = {
 	{ "Probes", kstats_location_form, false, false },
 };
 
-/* Of a verb that creates metrics. */
+/* The help of trace and run, which create metrics. */
 static const struct help_section making_sections[] = {
 	{ "Words of trace", grammar_row, false, true },
 	{ "Probes", kstats_location_form, false, false },

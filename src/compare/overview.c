@@ -318,7 +318,7 @@ static void choose_groups(struct overview_work *work)
 
 /* --- the process of a group to look at --- */
 
-/* Of a metric, or memory. */
+/* The value of a metric in a thread, or with METRIC_COUNT its memory in bytes. */
 static uint64_t metric_value(const struct ctprof_thread *thread, enum metric_id id)
 {
 	if (id == METRIC_COUNT)

@@ -95,8 +95,8 @@ struct overview_group {
 	double seconds, score;
 };
 
-/* What a group changed by to be named at all, in seconds per second. Of one capture, groups that
- * were asked for by name are named whatever they did. */
+/* Groups that changed by less (in seconds per second) are left out. In the overview of one capture,
+ * groups that the user named are never left out. */
 #define OVERVIEW_SECONDS_LEAST 0.001
 #define OVERVIEW_GROUPS        10
 

@@ -19,8 +19,8 @@ struct past {
 			 done more before */
 };
 
-/* What the total of a thread is divided by, in seconds; 0: not known. States of a thread are known
- * since it is watched; of less than half of `least`, that says nothing. */
+/* The divisor of a thread's rate: its age in seconds, or for state times how long it was tracked. 0
+ * if that is not known or, for state times, less than half of `least`. */
 double past_seconds(const struct past *past, const struct ctprof_thread *thread, enum metric_id id);
 
 /* The total, and for metrics in `with_waits` what has passed of waits in progress. */

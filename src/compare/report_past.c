@@ -34,7 +34,7 @@ static double derived_total(const struct report *report, const struct ctprof_thr
 	return datum.kind == DATUM_NUMBER ? (double)datum.number : 0;
 }
 
-/* What cannot be (impossible.h) says nothing of a rate. */
+/* Impossible values (impossible.h) count as 0. */
 static double metric_total(const struct report *report, const struct ctprof_thread *thread,
 			   enum metric_id id)
 {

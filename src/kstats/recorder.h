@@ -44,7 +44,7 @@ struct kstats_entry {
 	enum kstats_by by;
 	bool is_active;
 	uint64_t count; /* of values */
-	/* Of them; only where there are enough values (percentile_is_known). */
+	/* Unknown with too few values (percentile_is_known). */
 	struct kstats_percentile p50, p99;
 	char *unit;    /* of values, as in a table; NULL: unknown */
 	double rate;   /* values per second while it recorded; NAN: unknown */

@@ -40,7 +40,7 @@ static char *change_text(char buffer[AMOUNT_MAX], const struct overview_value *v
 	return buffer;
 }
 
-/* What a cause is called, after its amount. */
+/* The words after an amount: "3.06 s of CPU". */
 static const char *const cause_words[CAUSE_COUNT] = {
 	[CAUSE_CPU] = "of CPU",
 	[CAUSE_CPU_WAIT] = "waiting for a CPU",
@@ -137,9 +137,6 @@ static void tell(enum overview_cause told[OVERVIEW_REASONS_MOST], size_t *count,
 	told[place] = cause;
 }
 
-/* The causes to tell: of a group that stands still CPU time first, for that says it; and memory
- * that doubled second at the latest, since waits and faults may come of it, but do not tell of it.
- */
 size_t overview_told(const struct overview_group *group,
 		     enum overview_cause told[OVERVIEW_REASONS_MOST])
 {

@@ -13,21 +13,21 @@
 /* An amount of a metric: "3.06 s", "43.2 MiB", "43,534". Returns `buffer`, as the next does. */
 char *overview_amount(char buffer[AMOUNT_MAX], enum metric_id id, double amount);
 
-/* What a rate comes to in the window of the overview; without one, the rate. */
+/* The amount that a rate gives in the window of the overview; without a window, the rate. */
 double overview_in_window(const struct overview *overview, double rate);
 
 /* The same in words; without a window, per second: "3.06 s/s". */
 char *overview_amount_in_window(char buffer[AMOUNT_MAX], const struct overview *overview,
 				enum metric_id id, double rate);
 
-/* The causes to tell, and their number: of a group that stands still CPU time first, for that says
- * it; and memory that doubled second at the latest, since waits and faults may come of it, but do
- * not tell of it. */
+/* The causes to print, and their number, in order of their scores, with two exceptions. CPU time
+ * comes first for a group that stopped using it. Memory that doubled comes second at the latest:
+ * growing memory causes waits and faults, which do not show it. */
 size_t overview_told(const struct overview_group *group,
 		     enum overview_cause told[OVERVIEW_REASONS_MOST]);
 
-/* The reasons of a group in one line of so many columns, as many as have room: the amount of memory
- * before gives way to a further reason. Returns how many there are to tell. */
+/* Print as many reasons of a group as fit into `room` columns, without the earlier amount of memory
+ * if that makes room for another reason. Returns the number of reasons, printed or not. */
 size_t overview_add_reasons(const struct report *report, struct overview_line *reasons,
 			    const struct overview_group *group, size_t room);
 

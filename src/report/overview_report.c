@@ -283,7 +283,7 @@ static void add_command_label(struct overview_line *line, const struct report_co
 	line_add(line, COMMAND_WORD);
 }
 
-/* What diff was asked about goes before everything else, however little it did. */
+/* The command that diff ran comes first, however little it did. */
 static void put_command(struct overview_output *o, size_t column)
 {
 	const struct report_command *command = o->style->command;

@@ -37,7 +37,7 @@ struct waiters {
 	bool are_threads;
 };
 
-/* What is counted once for each row. */
+/* Threads and cgroups that are counted once for each row. */
 enum counted { WAITING, RUNNING, OF_CGROUP };
 
 /* Set `ret` to whether this is new for the row. */

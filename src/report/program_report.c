@@ -7,7 +7,7 @@
 #include "report/profile_heading.h"
 #include "report/profile_stack.h"
 
-struct program_row {
+struct program_time {
 	const struct name *name; /* NULL: threads of the kernel */
 	uint64_t ns;             /* on the CPU */
 	uint32_t processes, ended, threads;
@@ -19,8 +19,8 @@ struct program_run {
 	bool is_alive;    /* when the profile ended */
 };
 
-struct programs {
-	ARRAY(struct program_row);
+struct program_table {
+	ARRAY(struct program_time);
 	struct word_map numbers, threads;
 	struct {
 		ARRAY(struct program_run);
@@ -30,7 +30,7 @@ struct programs {
 	bool knows_ends;
 };
 
-static struct error *row_of(struct programs *programs, const struct profile_thread *thread,
+static struct error *row_of(struct program_table *programs, const struct profile_thread *thread,
 			    uint32_t *ret)
 {
 	const struct name *name = thread->is_kernel ? NULL : thread->process;
@@ -39,7 +39,7 @@ static struct error *row_of(struct programs *programs, const struct profile_thre
 	if (!number)
 		return &error_no_memory;
 	if (*number == WORD_MAP_NEW) {
-		if (!array_push(programs, (struct program_row){ .name = name }))
+		if (!array_push(programs, (struct program_time){ .name = name }))
 			return &error_no_memory;
 		*number = (uint32_t)programs->count - 1;
 	}
@@ -47,7 +47,7 @@ static struct error *row_of(struct programs *programs, const struct profile_thre
 	return NULL;
 }
 
-static struct error *add_samples(struct programs *programs, const struct profile *profile)
+static struct error *add_samples(struct program_table *programs, const struct profile *profile)
 {
 	for (size_t i = 0; i < profile->samples.count; i++) {
 		const struct sample *sample = &profile->samples.items[i];
@@ -92,7 +92,7 @@ static bool knows_ends(const struct profile *profile, uint64_t *ret_end)
 	       duration / END_TOLERANCE;
 }
 
-static struct error *add_run(struct programs *programs, const struct profile_thread *thread,
+static struct error *add_run(struct program_table *programs, const struct profile_thread *thread,
 			     uint32_t program, bool is_alive)
 {
 	uint32_t *number;
@@ -112,7 +112,7 @@ static struct error *add_run(struct programs *programs, const struct profile_thr
 	return NULL;
 }
 
-static struct error *add_thread(struct programs *programs, const struct profile_thread *thread,
+static struct error *add_thread(struct program_table *programs, const struct profile_thread *thread,
 				uint64_t end)
 {
 	uint32_t program, *number;
@@ -129,7 +129,7 @@ static struct error *add_thread(struct programs *programs, const struct profile_
 	return add_run(programs, thread, program, thread->ended_ns >= end);
 }
 
-static struct error *add_threads(struct programs *programs, const struct profile *profile)
+static struct error *add_threads(struct program_table *programs, const struct profile *profile)
 {
 	struct error *err = NULL;
 	uint64_t end;
@@ -149,7 +149,7 @@ static struct error *add_threads(struct programs *programs, const struct profile
 
 static int busiest_first(const void *a, const void *b)
 {
-	const struct program_row *x = a, *y = b;
+	const struct program_time *x = a, *y = b;
 
 	if (x->ns != y->ns)
 		return x->ns < y->ns ? 1 : -1;
@@ -173,8 +173,8 @@ static const struct table_column columns[] = {
 static void get_program_cell(const void *context, const void *row_,
 			     const struct table_column *column, struct table_cell *ret)
 {
-	const struct programs *programs = context;
-	const struct program_row *row = row_;
+	const struct program_table *programs = context;
+	const struct program_time *row = row_;
 
 	switch ((enum program_field)column->field) {
 	case PROGRAM:
@@ -202,7 +202,7 @@ static void get_program_cell(const void *context, const void *row_,
 }
 
 /* The others are last. */
-static size_t rows_with_time(const struct programs *programs)
+static size_t rows_with_time(const struct program_table *programs)
 {
 	size_t count = programs->count;
 
@@ -211,7 +211,7 @@ static size_t rows_with_time(const struct programs *programs)
 	return count;
 }
 
-static unsigned when_of(const struct programs *programs, size_t shown)
+static unsigned when_of(const struct program_table *programs, size_t shown)
 {
 	unsigned when = 0;
 
@@ -222,7 +222,7 @@ static unsigned when_of(const struct programs *programs, size_t shown)
 	return when;
 }
 
-static struct error *print_programs(FILE *out, const struct programs *programs, size_t count,
+static struct error *print_programs(FILE *out, const struct program_table *programs, size_t count,
 				    const struct profile_style *style)
 {
 	struct table_options options = profile_table(out, style, get_program_cell, programs);
@@ -241,9 +241,9 @@ static struct error *print_programs(FILE *out, const struct programs *programs, 
 }
 
 /* Profiles of other tools may have no names of processes. */
-static bool has_programs(const struct programs *programs, size_t count)
+static bool has_programs(const struct program_table *programs, size_t count)
 {
-	const struct program_row *first = programs->items;
+	const struct program_time *first = programs->items;
 
 	return count > 1 || (count == 1 && (!first->name || first->name->length));
 }
@@ -251,7 +251,7 @@ static bool has_programs(const struct programs *programs, size_t count)
 struct error *program_report(FILE *out, const struct profile_report *report,
 			     const struct profile_style *style)
 {
-	struct programs programs = { 0 };
+	struct program_table programs = { 0 };
 	struct error *err;
 	size_t count;
 

@@ -51,7 +51,7 @@ struct error *idle_report(FILE *out, const struct profile_report *report,
 
 /* --- programs --- */
 
-struct program_row {
+struct program_reasons {
 	const struct name *name; /* NULL: threads of the kernel */
 	uint64_t ns[REASON_COUNT], sum, threads;
 	double weight;
@@ -63,14 +63,14 @@ struct program_row {
 #define COLUMNS_NARROW 5
 #define NARROW         100 /* a terminal */
 
-struct programs {
-	ARRAY(struct program_row);
+struct reason_table {
+	ARRAY(struct program_reasons);
 	bool has_column[REASON_COUNT];
 };
 
 static int heaviest_first(const void *a, const void *b)
 {
-	const struct program_row *x = a, *y = b;
+	const struct program_reasons *x = a, *y = b;
 
 	if (x->weight != y->weight)
 		return x->weight < y->weight ? 1 : -1;
@@ -79,8 +79,8 @@ static int heaviest_first(const void *a, const void *b)
 	return 0;
 }
 
-static struct error *row_of(struct programs *programs, struct word_map *numbers,
-			    const struct profile_thread *thread, struct program_row **ret)
+static struct error *row_of(struct reason_table *programs, struct word_map *numbers,
+			    const struct profile_thread *thread, struct program_reasons **ret)
 {
 	const struct name *name = thread->is_kernel ? NULL : thread->process;
 	uint32_t *number = word_map_at(numbers, (struct words){ { (uintptr_t)name, 1 } });
@@ -88,7 +88,7 @@ static struct error *row_of(struct programs *programs, struct word_map *numbers,
 	if (!number)
 		return &error_no_memory;
 	if (*number == WORD_MAP_NEW) {
-		if (!array_push(programs, (struct program_row){ .name = name }))
+		if (!array_push(programs, (struct program_reasons){ .name = name }))
 			return &error_no_memory;
 		*number = (uint32_t)programs->count - 1;
 	}
@@ -96,11 +96,11 @@ static struct error *row_of(struct programs *programs, struct word_map *numbers,
 	return NULL;
 }
 
-static struct error *add_sample(struct programs *programs, struct word_map *numbers, bool *seen,
+static struct error *add_sample(struct reason_table *programs, struct word_map *numbers, bool *seen,
 				const struct profile *profile, const struct sample *sample)
 {
 	const enum reason reason = reason_of_state(sample->state);
-	struct program_row *row = NULL;
+	struct program_reasons *row = NULL;
 	struct error *err =
 		row_of(programs, numbers, &profile->threads.items[sample->thread], &row);
 
@@ -114,7 +114,7 @@ static struct error *add_sample(struct programs *programs, struct word_map *numb
 	return NULL;
 }
 
-static struct error *add_samples(struct programs *programs, const struct profile_report *report)
+static struct error *add_samples(struct reason_table *programs, const struct profile_report *report)
 {
 	const struct profile *profile = report->profile;
 	const unsigned classes = profile_classes_shown(report);
@@ -135,13 +135,13 @@ static struct error *add_samples(struct programs *programs, const struct profile
 
 /* --- the table --- */
 
-static void choose_columns(struct programs *programs, size_t shown, size_t most_columns)
+static void choose_columns(struct reason_table *programs, size_t shown, size_t most_columns)
 {
 	double most[REASON_COUNT] = { 0 };
 
 	for (size_t i = 0; i < shown; i++)
 		for (enum reason reason = 0; reason < REASON_COUNT; reason++) {
-			const struct program_row *row = &programs->items[i];
+			const struct program_reasons *row = &programs->items[i];
 
 			if (!reason_is_small(row->ns[reason], row->sum))
 				most[reason] += (double)row->ns[reason];
@@ -161,7 +161,7 @@ static void choose_columns(struct programs *programs, size_t shown, size_t most_
 	}
 }
 
-static uint64_t rest_of(const struct programs *programs, const struct program_row *row)
+static uint64_t rest_of(const struct reason_table *programs, const struct program_reasons *row)
 {
 	uint64_t rest = 0;
 
@@ -182,7 +182,7 @@ enum program_field { PROGRAM, THREADS, SUM, REASON, REST };
 static void get_program_cell(const void *context, const void *row_,
 			     const struct table_column *column, struct table_cell *ret)
 {
-	const struct program_row *row = row_;
+	const struct program_reasons *row = row_;
 
 	switch ((enum program_field)column->field) {
 	case PROGRAM:
@@ -203,7 +203,7 @@ static void get_program_cell(const void *context, const void *row_,
 	}
 }
 
-static struct error *print_programs(FILE *out, struct programs *programs,
+static struct error *print_programs(FILE *out, struct reason_table *programs,
 				    const struct profile_style *style, const char *sum)
 {
 	struct table_column columns[REASON_COUNT + 4] = {
@@ -238,7 +238,7 @@ static struct error *print_programs(FILE *out, struct programs *programs,
 	return table_end(&table);
 }
 
-static bool waits_for_unknown(const struct programs *programs)
+static bool waits_for_unknown(const struct reason_table *programs)
 {
 	for (size_t i = 0; i < programs->count; i++)
 		if (programs->items[i].ns[REASON_UNKNOWN])
@@ -249,7 +249,7 @@ static bool waits_for_unknown(const struct programs *programs)
 struct error *reason_report(FILE *out, const struct profile_report *report,
 			    const struct profile_style *style)
 {
-	struct programs programs = { 0 };
+	struct reason_table programs = { 0 };
 	struct error *err = NULL;
 
 	if (flame_classes(report->flame) & FLAME_OFF_CPU)

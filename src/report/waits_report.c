@@ -19,10 +19,10 @@ struct wait_row {
 	uint64_t ns, count, threads;
 	double weight;            /* reason_weight() of each nanosecond */
 	bool is_small;            /* the reason, of the waits of the program: reason_is_small() */
-	uint32_t thread;          /* the one of the heaviest sample, */
-	uint64_t most;            /* which has so many ns */
+	uint32_t thread;          /* of the heaviest sample */
+	uint64_t most;            /* ns of that sample */
 	uint64_t longest;         /* 0: unknown */
-	bool has_unknown;         /* of some waits, it is */
+	bool has_unknown;         /* some samples have no longest wait */
 	uint64_t block;           /* the longest of --longest, exact; 0: none is of this row */
 	struct waker block_waker; /* of that */
 	uint32_t waker;           /* of `longest`, in the profile, counted from 1; 0: unknown */
@@ -148,13 +148,14 @@ struct program_waits {
 	uint64_t whole, ns[REASON_COUNT];
 };
 
-struct programs {
+struct waiting_programs {
 	ARRAY(struct program_waits);
 	struct word_map numbers;
 };
 
 /* NULL without memory. */
-static struct program_waits *waits_of_program(struct programs *programs, const struct name *program)
+static struct program_waits *waits_of_program(struct waiting_programs *programs,
+					      const struct name *program)
 {
 	uint32_t *number =
 		word_map_at(&programs->numbers, (struct words){ { (uintptr_t)program, 1 } });
@@ -169,7 +170,8 @@ static struct program_waits *waits_of_program(struct programs *programs, const s
 	return &programs->items[*number];
 }
 
-static struct error *add_up_programs(struct programs *programs, const struct wait_rows *rows)
+static struct error *add_up_programs(struct waiting_programs *programs,
+				     const struct wait_rows *rows)
 {
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct wait_row *row = &rows->items[i];
@@ -190,7 +192,7 @@ static struct error *add_up_programs(struct programs *programs, const struct wai
  * a reason count together: each may be small. */
 static struct error *weigh_small_reasons(struct wait_rows *rows)
 {
-	struct programs programs = { 0 };
+	struct waiting_programs programs = { 0 };
 	struct error *err = add_up_programs(&programs, rows);
 
 	for (size_t i = 0; i < rows->count && !err; i++) {
@@ -267,8 +269,8 @@ static const struct table_column columns[] = {
 	{ "longest ended by", .type = TABLE_TEXT, .when = WITH_WAKERS, .field = WAKER, .minor = 1 },
 };
 
-/* How many waits the time of a row is of; 0: unknown. A wait for a CPU that follows another wait is
- * in the time and has no number, nor a longest one. */
+/* The number of waits in the time of a row; 0 if unknown. Waits for a CPU that follow another wait
+ * are in the time but not in the count, and their longest is not recorded. */
 static uint64_t number_of_waits(const struct wait_rows *rows, const struct wait_row *row)
 {
 	const bool is_part = rows->has_longest_of_sums && row->has_unknown;

@@ -150,7 +150,7 @@ static int by_time(const void *a, const void *b)
 	return left->ns < right->ns ? 1 : left->ns > right->ns ? -1 : 0;
 }
 
-/* Look at each once. What was seen before stays, unless this tells more. */
+/* Look at each once. An earlier result is only replaced by one that is less vague. */
 static void look_at_each(struct wait_look *look, const struct member *members, size_t count,
 			 enum state state, struct wait_chain *chains, struct seen_wait *ret)
 {

@@ -265,25 +265,31 @@ static void expect_other_end(const char *call, const char *expected)
 	assert_string_equal(chain.links[0].object, expected);
 }
 
-TEST(other_ends_of_pipes)
+/* Threads 101 and 102 have `target` open as descriptor 3, one of them for writing. */
+static void put_ends(const char *target, uint32_t writer)
 {
-	char call[128];
-
-	put_thread(101, "reader", 'S', "");
-	put_thread(102, "writer", 'S', "");
-	put("102/comm", "writer\n");
+	put_thread(101, writer == 101 ? "writer" : "reader", 'S', "");
+	put_thread(102, writer == 102 ? "writer" : "reader", 'S', "");
+	put("102/comm", "%s\n", writer == 102 ? "writer" : "reader");
 	for (uint32_t tid = 101; tid <= 102; tid++) {
 		char path[64];
 
 		snprintf(path, sizeof(path), "%u/fd", tid);
 		assert_int_equal(mkdirat(proc.dir, path, 0755), 0);
 		snprintf(path, sizeof(path), "%u/fd/3", tid);
-		assert_int_equal(symlinkat("pipe:[77]", proc.dir, path), 0);
+		assert_int_equal(symlinkat(target, proc.dir, path), 0);
 		snprintf(path, sizeof(path), "%u/fdinfo", tid);
 		assert_int_equal(mkdirat(proc.dir, path, 0755), 0);
 		snprintf(path, sizeof(path), "%u/fdinfo/3", tid);
-		put(path, "pos:\t0\nflags:\t010000%u\n", tid == 102);
+		put(path, "pos:\t0\nflags:\t010000%u\n", tid == writer);
 	}
+}
+
+TEST(other_ends_of_pipes)
+{
+	char call[128];
+
+	put_ends("pipe:[77]", 102);
 	snprintf(call, sizeof(call), "%d 0x3 0x0 0x0 0x0 0x0 0x0 0x7ff0 0x55\n", SYS_read);
 	expect_other_end(call, "a pipe from writer (102)");
 	/* Of poll(2), the descriptor is in memory. */
@@ -296,24 +302,9 @@ TEST(other_ends_of_pipes)
 TEST(other_ends_of_fifos)
 {
 	struct wait_chain chain;
-	char call[128];
 
-	snprintf(call, sizeof(call), "%d 0x3 0x0 0x0 0x0 0x0 0x0 0x7ff0 0x55\n", SYS_write);
-	put_thread(101, "writer", 'S', call);
-	put_thread(102, "reader", 'S', "");
-	put("102/comm", "reader\n");
-	for (uint32_t tid = 101; tid <= 102; tid++) {
-		char path[64];
-
-		snprintf(path, sizeof(path), "%u/fd", tid);
-		assert_int_equal(mkdirat(proc.dir, path, 0755), 0);
-		snprintf(path, sizeof(path), "%u/fd/3", tid);
-		assert_int_equal(symlinkat("/run/q", proc.dir, path), 0);
-		snprintf(path, sizeof(path), "%u/fdinfo", tid);
-		assert_int_equal(mkdirat(proc.dir, path, 0755), 0);
-		snprintf(path, sizeof(path), "%u/fdinfo/3", tid);
-		put(path, "pos:\t0\nflags:\t010000%u\n", tid == 101);
-	}
+	put_ends("/run/q", 101);
+	put("101/syscall", "%d 0x3 0x0 0x0 0x0 0x0 0x0 0x7ff0 0x55\n", SYS_write);
 	assert_true(wait_chain_follow(&look, 101, &chain));
 	assert_string_equal(chain.links[0].object, "/run/q");
 	chain.links[0].is_fifo = true;
