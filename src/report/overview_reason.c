@@ -190,8 +190,11 @@ size_t overview_add_reasons(const struct report *report, struct overview_line *r
 	const size_t count = overview_told(group, told),
 		     whole = add_all(report, reasons, group, told, count, false, room);
 
-	/* A further reason is worth more than what memory was before. */
-	if (whole == count || add_all(report, reasons, group, told, count, true, room) > whole)
+	/* Another reason is worth more than the earlier amount of memory. Where memory leads, one
+	 * other reason is enough. */
+	if (whole == count || (whole >= 2 && told[0] == CAUSE_MEMORY))
+		return count;
+	if (add_all(report, reasons, group, told, count, true, room) > whole)
 		return count;
 	add_all(report, reasons, group, told, count, false, room);
 	return count;

@@ -26,8 +26,9 @@ char *overview_amount_in_window(char buffer[AMOUNT_MAX], const struct overview *
 size_t overview_told(const struct overview_group *group,
 		     enum overview_cause told[OVERVIEW_REASONS_MOST]);
 
-/* Print as many reasons of a group as fit into `room` columns, without the earlier amount of memory
- * if that makes room for another reason. Returns the number of reasons, printed or not. */
+/* Print as many reasons of a group as fit into `room` columns. The earlier amount of memory is left
+ * out if that makes room for another reason, unless memory is the first of two or more. Returns the
+ * number of reasons, printed or not. */
 size_t overview_add_reasons(const struct report *report, struct overview_line *reasons,
 			    const struct overview_group *group, size_t room);
 
