@@ -131,7 +131,7 @@ struct profile_arguments {
 	{ "wakers", 0, NULL, parse_flag, PROFILE_AT(arguments, wakers),                            \
 	  "Add wakers to stacks: the waker and its stack, on top of the stack of a wait.", NULL, OPTION_COMMON },             \
 	{ "preempted-by", 0, NULL, parse_flag, PROFILE_AT(arguments, preemptors),                  \
-	  "Also show which threads ran while others waited for a CPU.", NULL, false },             \
+	  "Show which threads ran instead: while others waited for a CPU.", NULL, OPTION_COMMON },  \
 	{ "longest", 0, "N", parse_longest, PROFILE_AT(arguments, longest),                        \
 	  "Also show the N longest single waits (at most 64).", NULL, false },                     \
 	{ "hist", 0, NULL, parse_flag, PROFILE_AT(arguments, histograms),                          \

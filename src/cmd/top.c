@@ -117,10 +117,11 @@ static const struct option_row top_options[] = {
 	{ "interval", 'i', "TIME", parse_window, AT(interval_ns),
 	  "The length of a window (default 1s, at least 50ms).", NULL, OPTION_COMMON },
 	{ "inspect", 0, "PID|TID", parse_number, AT(inspect),
-	  "Print everything about one row instead of a table, beginning with what it waits for: a "
-	  "process, or a thread; with --by, the group that it is in. Implies --batch, and --count "
-	  "1.",
-	  NULL, false },
+	  "Print what keeps a process or thread waiting: its state, the holder of its lock, the "
+	  "other "
+	  "end of its socket or pipe; then its stacks and open files. With --by, of the group that "
+	  "it is in. Implies --batch, and --count 1.",
+	  NULL, OPTION_COMMON },
 	{ "batch", 'B', NULL, parse_flag, AT(batch), "Print windows instead of showing a screen.",
 	  NULL, OPTION_COMMON },
 	{ "count", 'n', "NUMBER", parse_count, AT(count),
@@ -301,7 +302,7 @@ const struct command top_command = {
 		 "(--engine)",
 	.drops_privileges = true,
 	.examples = { "sudo ctprof top", "sudo ctprof top -b cgroup -s wait",
-		      "sudo ctprof top --filter 'state:lock' --batch -n 5" },
+		      "sudo ctprof top --inspect 4242" },
 	.options = top_options,
 	.option_count = array_length(top_options),
 };
