@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The folder serve/: live pictures and metrics over HTTP. Two processes share the work. The
+ * *collector* has privileges: it takes a reading of the profile each second (collector.h) and sends
+ * it, named and packed (wire.h), through a pipe. The *web process* has none, and opens nothing: it
+ * keeps the readings of the last minutes (store.h) and answers requests from them (http.h, and a
+ * file for each kind of answer). Nothing but readings goes from one to the other, and nothing at
+ * all goes back, so no request can make the collector do anything.
+ */
+
+/*
+ * An HTTP server for one thread, over libmicrohttpd, with bounds for each client.
+ *
+ *	struct http_server *server;
+ *	struct error *err = http_open(&options, routes, count, context, &server);
+ *	while (!err && ...) {
+ *		poll http_fd(server) for POLLIN, at most http_timeout_ms(server)
+ *		err = http_serve(server);
+ *		if (there is a new reading)
+ *			http_wake(server);
+ *	}
+ *	http_close(server);
+ *
+ * A route's handler is called when the request is whole. It writes its answer and says whether that
+ * is all of it: an answer may come later, or be a stream that goes on with each http_wake().
+ *
+ * Before a handler is called, the server has refused: hosts in Host that are not its own (DNS
+ * rebinding), requests of other origins, wrong or missing tokens (compared in constant time),
+ * methods and paths without a route, heads above 16 KiB, bodies above the route's limit, clients
+ * beyond the limit, and heads that take too long. Every answer has headers that forbid sniffing,
+ * framing, foreign scripts and referrers.
+ */
+#ifndef SERVE_HTTP_H
+#define SERVE_HTTP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/text.h"
+
+struct http_server;
+struct http_exchange;
+
+/* What a handler has done. */
+enum http_step {
+	HTTP_DONE,  /* the answer is whole */
+	HTTP_LATER, /* nothing is written yet: call again after the next http_wake() */
+	HTTP_MORE,  /* send what is written, and call again after the next http_wake(), once the
+		     * client has taken all of it */
+};
+
+/* Answers one request, or goes on with it. An error becomes status 500 (400, if its errnum is
+ * EINVAL; 404, if ENOENT) with its text, unless something has been sent. */
+typedef struct error *http_handler(struct http_exchange *exchange, void *context,
+				   enum http_step *ret);
+
+struct http_route {
+	const char *method; /* "GET" (serves HEAD as well), "POST" */
+	const char *path;   /* the whole path; a "*" at the end stands for anything */
+	http_handler *handle;
+	size_t body_most; /* bytes; 0: no body */
+	bool is_open;     /* needs no token: static files of the page */
+};
+
+struct http_options {
+	int listen_fd;       /* a listening socket, which becomes the server's */
+	bool is_unix;        /* Host is not checked */
+	const char *address; /* "127.0.0.1:7070", as it was given: hosts that Host may name */
+	const char *token;   /* that requests need; NULL: none */
+	unsigned clients_most;
+};
+
+struct error *http_open(const struct http_options *options, const struct http_route *routes,
+			size_t route_count, void *context, struct http_server **ret) MUST_CHECK;
+int http_fd(const struct http_server *server);
+int http_timeout_ms(const struct http_server *server); /* -1: none */
+struct error *http_serve(struct http_server *server) MUST_CHECK;
+void http_wake(struct http_server *server);
+/* Takes NULL. */
+void http_close(struct http_server *server);
+DEFINE_CLEANUP(http_close, struct http_server *)
+
+/* Counts since the start, for /metrics. */
+struct http_counts {
+	uint64_t requests, refused, bytes;
+	unsigned clients, streams; /* now */
+};
+struct http_counts http_counts(const struct http_server *server);
+
+/* --- for handlers --- */
+
+/* What of the path stood for the "*". */
+const char *http_rest(const struct http_exchange *exchange);
+/* The value of `name` in the query, decoded; NULL: it is not there. */
+const char *http_query(const struct http_exchange *exchange, const char *name);
+/* A header; NULL: it is not there. */
+const char *http_header(const struct http_exchange *exchange, const char *name);
+struct text http_body(const struct http_exchange *exchange);
+
+/* Before the first byte; 200 and "application/json" if nothing else is said. */
+void http_status(struct http_exchange *exchange, unsigned status);
+void http_type(struct http_exchange *exchange, const char *type);
+/* Another header of the answer; its value is checked for control characters. */
+struct error *http_add_header(struct http_exchange *exchange, const char *name,
+			      const char *value) MUST_CHECK;
+/* The bytes are such already (as of pprof): do not compress them for the client. */
+void http_is_compressed(struct http_exchange *exchange);
+
+/* Add to the answer; a json_sink, whose context is the exchange. */
+struct error *http_write(void *exchange, const void *bytes, size_t length) MUST_CHECK;
+
+/* A pointer that the handler finds again in its next call; `destroy` is called at the end. */
+void http_keep(struct http_exchange *exchange, void *kept, void (*destroy)(void *kept));
+void *http_kept(const struct http_exchange *exchange);
+
+#endif
