@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The folder serve/: live pictures and metrics over HTTP. Two processes share the work. The
- * *collector* has privileges: it takes a reading of the profile each second (collector.h) and sends
- * it, named and packed (wire.h), through a pipe. The *web process* has none, and opens nothing: it
- * keeps the readings of the last minutes (store.h) and answers requests from them (http.h, and a
- * file for each kind of answer). Nothing but readings goes from one to the other, and nothing at
- * all goes back, so no request can make the collector do anything.
+ * *collector* has privileges: it takes a reading of the profile each second and sends it, named and
+ * packed, through a pipe. The *web process* has none, and opens nothing: it keeps the readings of
+ * the last minutes and answers requests from them. Nothing goes back from the web process to the
+ * collector, so no request can make the collector do anything.
  */
 
 /*
