@@ -146,6 +146,12 @@ static bool has_filters(const struct profile_arguments *a)
 	return a->target.pids.count || a->tids.count || has_other_filters(a);
 }
 
+static bool selects_locks(const struct reason_selection *states)
+{
+	return reason_selects(states, CLASS_INTERRUPTIBLE, STATE_LOCK_FUTEX) &&
+	       !reason_selects(states, CLASS_INTERRUPTIBLE, STATE_IDLE_COND);
+}
+
 static void explain_nothing(const struct taking *t, const struct profile *profile)
 {
 	const struct profile_arguments *a = &t->arguments->profile;
@@ -175,6 +181,11 @@ static void explain_nothing(const struct taking *t, const struct profile *profil
 	else
 		fprintf(stderr, "the %zu selected thread%s had no wait%s\n", profile->threads.count,
 			plural(profile->threads.count), t->options.selection ? " of --state" : "");
+	/* Those that functions tell: they are known when the profile is taken. */
+	if (selects_locks(&a->states))
+		fputs("  for locks of interpreters and servers, use --filter state:lock instead "
+		      "of --state\n",
+		      stderr);
 }
 
 /* The error that a target lives, but has no thread in the profile, though nothing but its number

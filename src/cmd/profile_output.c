@@ -13,6 +13,7 @@
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "cmd/profile_next.h"
+#include "profile/lock_frames.h"
 #include "profile/preset.h"
 #include "profile/symbolise.h"
 #include "report/profile_text.h"
@@ -344,6 +345,8 @@ static struct error *prepare(const struct profile_output *output, struct profile
 {
 	struct error *err = name_frames(output, profile);
 
+	if (!err)
+		err = lock_frames_apply(profile);
 	return err ? err : filter_samples(output, profile);
 }
 

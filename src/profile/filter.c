@@ -490,32 +490,38 @@ static void decide(const struct filter *filter, struct scene *s)
 		apply_rule(s, &filter->drop.items[i], true);
 }
 
-/* The tables without what is out, and the samples found again by what makes them equal. */
+/* What is out, and what that was. */
+struct taking_out {
+	const struct subject *subjects;
+	struct filtered out;
+};
+
+static bool is_kept(void *context, size_t number, struct sample *sample)
+{
+	struct taking_out *taking = context;
+
+	if (!taking->subjects[number].is_out)
+		return true;
+	taking->out.count += sample->count;
+	taking->out.ns += sample->ns;
+	return false;
+}
+
 static struct error *take_out(struct profile *p, const struct subject *subjects,
 			      struct filtered *ret)
 {
-	size_t samples = p->samples.count, blocks = p->longest.count;
-	struct filtered filtered = { 0 };
+	const struct subject *of_blocks = subjects + p->samples.count;
+	const size_t blocks = p->longest.count;
+	struct taking_out taking = { .subjects = subjects };
+	struct error *err = profile_keep(p, is_kept, &taking);
 
-	word_map_deinit(&p->sample_numbers);
-	p->samples.count = p->longest.count = 0;
-	for (size_t i = 0; i < samples; i++) {
-		struct sample sample = p->samples.items[i];
-		struct error *err = NULL;
-
-		if (subjects[i].is_out) {
-			filtered.count += sample.count;
-			filtered.ns += sample.ns;
-		} else {
-			err = profile_add(p, &sample);
-		}
-		if (err)
-			return err;
-	}
+	if (err)
+		return err;
+	p->longest.count = 0;
 	for (size_t i = 0; i < blocks; i++)
-		if (!subjects[samples + i].is_out)
+		if (!of_blocks[i].is_out)
 			p->longest.items[p->longest.count++] = p->longest.items[i];
-	*ret = filtered;
+	*ret = taking.out;
 	return NULL;
 }
 

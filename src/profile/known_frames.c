@@ -19,7 +19,8 @@ struct known_row {
  * Of the kernel, functions as of Linux 5.15 to 6.18: those of kernel/sched/core.c, the waits of
  * kernel/sched/completion.c, kernel/sched/wait_bit.c, mm/filemap.c and kernel/futex/waitwake.c, and
  * the entries of x86 and arm64. Of runtimes, the prefixes of their own packages and namespaces; of
- * PostgreSQL, src/backend/storage/ipc/latch.c, in which every wait of a server ends.
+ * PostgreSQL, src/backend/storage/ipc/latch.c, in which every wait of a server ends, and its lock
+ * managers. The lock of an interpreter is named though it is a library's.
  */
 static const struct known_row known_frames[] = {
 	{ FRAME_SCHEDULER, FRAME_KERNEL, "__schedule", NULL },
@@ -73,6 +74,8 @@ static const struct known_row known_frames[] = {
 	{ FRAME_START, FRAME_USER, "clone3", NULL },
 	{ FRAME_START, FRAME_USER, "runtime.goexit*", NULL },
 	{ FRAME_START, FRAME_USER, "runtime.main", NULL },
+	{ FRAME_OTHER, FRAME_USER, "take_gil", NULL },
+	{ FRAME_OTHER, FRAME_USER, "drop_gil", NULL },
 	{ FRAME_LIBRARY, FRAME_USER, NULL, "libc.so*" },
 	{ FRAME_LIBRARY, FRAME_USER, NULL, "libc-2*" },
 	{ FRAME_LIBRARY, FRAME_USER, NULL, "libpthread*" },
@@ -121,6 +124,13 @@ static const struct known_row known_frames[] = {
 	{ FRAME_LIBRARY, FRAME_USER, "Builtin:*", NULL },
 	{ FRAME_LIBRARY, FRAME_USER, "WaitLatch*", "postgres" },
 	{ FRAME_LIBRARY, FRAME_USER, "WaitEventSet*", "postgres" },
+	{ FRAME_LIBRARY, FRAME_USER, "ProcSleep", "postgres" },
+	{ FRAME_LIBRARY, FRAME_USER, "LockAcquire*", "postgres" },
+	{ FRAME_LIBRARY, FRAME_USER, "LockRelation*", "postgres" },
+	{ FRAME_LIBRARY, FRAME_USER, "XactLockTableWait", "postgres" },
+	{ FRAME_LIBRARY, FRAME_USER, "LWLockAcquire*", "postgres" },
+	{ FRAME_LIBRARY, FRAME_USER, "PGSemaphoreLock", "postgres" },
+	{ FRAME_LIBRARY, FRAME_USER, "PyCOND_*", NULL },
 	{ FRAME_LIBRARY, FRAME_USER, "Py_*", NULL },
 	{ FRAME_LIBRARY, FRAME_USER, "PyEval_*", NULL },
 	{ FRAME_LIBRARY, FRAME_USER, "PyObject_*", NULL },
@@ -166,14 +176,14 @@ enum known_frame known_frame(enum frame_kind kind, const struct name *name,
 }
 
 /*
- * Functions of glibc's resolver (resolv/), libpq, libmysqlclient and libmariadb, hiredis, libcurl,
- * OpenSSL; and ProcSleep() of PostgreSQL, below which a server waits for a lock of a row.
+ * Functions of glibc's resolver (resolv/), libpq, libmysqlclient and libmariadb, hiredis, libcurl
+ * and OpenSSL.
  */
 static const char *const asking[] = {
 	"getaddrinfo",    "gethostby*",        "__res_context_send", "__libc_res_nsend",
 	"PQexec*",        "PQgetResult",       "PQconnect*",         "pqWait*",
 	"mysql_*query*",  "mysql_*connect*",   "mysql_stmt_execute", "redisCommand*",
-	"redisGetReply*", "curl_easy_perform", "SSL_connect",        "ProcSleep",
+	"redisGetReply*", "curl_easy_perform", "SSL_connect",
 };
 
 bool frame_asks(const struct name *name)
@@ -182,6 +192,41 @@ bool frame_asks(const struct name *name)
 
 	for (size_t i = 0; i < array_length(asking); i++)
 		if (term_glob_matches(asking[i], text))
+			return true;
+	return false;
+}
+
+/*
+ * Functions that wait for locks of programs in other calls than those of a mutex. Of PostgreSQL,
+ * ProcSleep() for rows and tables, and locks of its shared memory (src/backend/storage/lmgr/proc.c,
+ * src/backend/storage/lmgr/lwlock.c). Of CPython, whose only condition variables are those of its
+ * global interpreter lock (Python/ceval_gil.h), also where it has no symbols. Of HotSpot, monitors
+ * (src/hotspot/share/runtime/objectMonitor.cpp).
+ */
+static const struct lock_row {
+	const char *name;
+	const char *caller; /* the file that calls it; NULL: any */
+} lock_rows[] = {
+	{ "ProcSleep", "postgres" },
+	{ "LWLockAcquire*", "postgres" },
+	{ "LWLockWaitForVar", "postgres" },
+	{ "s_lock", "postgres" },
+	{ "take_gil", NULL },
+	{ "pthread_cond_wait*", "python3*" },
+	{ "pthread_cond_wait*", "libpython3*" },
+	{ "pthread_cond_timedwait*", "python3*" },
+	{ "pthread_cond_timedwait*", "libpython3*" },
+	{ "ObjectMonitor::enter*", "libjvm.so" },
+	{ "ObjectMonitor::EnterI*", "libjvm.so" },
+};
+
+bool frame_is_lock(const struct name *name, const struct name *caller)
+{
+	const struct text function = name_text(name), file = file_name(caller);
+
+	for (size_t i = 0; i < array_length(lock_rows); i++)
+		if (term_glob_matches(lock_rows[i].name, function) &&
+		    (!lock_rows[i].caller || term_glob_matches(lock_rows[i].caller, file)))
 			return true;
 	return false;
 }
@@ -230,8 +275,7 @@ static const struct frame *frame_at(const struct profile *profile, uint32_t node
 	return &profile->frames.items[profile->nodes.items[node].frame];
 }
 
-/* Stacks of wakers are on top of those of waiters, parted by a note: the waiter's is meant. */
-static uint32_t waiter_leaf(const struct profile *profile, uint32_t leaf)
+uint32_t stack_waiter(const struct profile *profile, uint32_t leaf)
 {
 	uint32_t ret = leaf;
 
@@ -270,7 +314,7 @@ struct stack_place stack_place(const struct profile *profile, const unsigned cha
 	uint32_t library = NODE_NONE;
 	struct text call_name = TEXT("");
 
-	for (uint32_t node = waiter_leaf(profile, leaf); node != NODE_NONE;
+	for (uint32_t node = stack_waiter(profile, leaf); node != NODE_NONE;
 	     node = profile->nodes.items[node].parent) {
 		const struct frame *frame = frame_at(profile, node);
 		const enum known_frame what = known[profile->nodes.items[node].frame];

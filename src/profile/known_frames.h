@@ -28,15 +28,23 @@ unsigned char *known_frames_of(const struct profile *profile);
 /* And of each face. */
 unsigned char *known_faces_of(const struct flame *flame);
 
-/* By which a program asks another, and waits for its answer: of resolvers of names, clients of
- * databases and of the web, and locks of databases. */
+/* By which a program asks another, and waits for its answer: of resolvers of names, and clients of
+ * databases and of the web. */
 bool frame_asks(const struct name *name);
+
+/* Does a function, called by one of the file `caller`, wait for a lock of its program? Both may be
+ * NULL. */
+bool frame_is_lock(const struct name *name, const struct name *caller);
 
 /* Has the frame no function: "[unknown]", "[bash+0x1234]"? */
 bool frame_is_unnamed(const struct name *name);
 
 /* The name as texts have it: "bash+0x1234" of "[bash+0x1234]". */
 struct text frame_shown_name(const struct name *name);
+
+/* The innermost node of the thread that waits: stacks of wakers are on top of those of waiters,
+ * parted by a note. May be NODE_NONE. */
+uint32_t stack_waiter(const struct profile *profile, uint32_t leaf);
 
 /*
  * Where a thread waits, or runs, in a stack whose innermost node is `leaf`.

@@ -206,6 +206,25 @@ struct error *profile_add_first(struct profile *profile, const struct sample *sa
 	return err;
 }
 
+struct error *profile_keep(struct profile *profile,
+			   bool (*keep)(void *context, size_t number, struct sample *sample),
+			   void *context)
+{
+	const size_t count = profile->samples.count;
+	struct error *err = NULL;
+
+	word_map_deinit(&profile->sample_numbers);
+	profile->samples.count = 0;
+	/* Never more than were read, so none is written before it is read. */
+	for (size_t i = 0; i < count && !err; i++) {
+		struct sample sample = profile->samples.items[i];
+
+		if (keep(context, i, &sample))
+			err = profile_add(profile, &sample);
+	}
+	return err;
+}
+
 uint64_t profile_total_ns(const struct profile *profile, unsigned classes)
 {
 	uint64_t total = 0;

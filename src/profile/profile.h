@@ -289,6 +289,12 @@ struct error *profile_add(struct profile *profile, const struct sample *sample) 
 struct error *profile_add_first(struct profile *profile, const struct sample *samples,
 				size_t count) MUST_CHECK;
 
+/* Remove the samples for which `keep` is false. It may change those that it keeps, and has their
+ * numbers from before; samples that become equal are added up. */
+struct error *profile_keep(struct profile *profile,
+			   bool (*keep)(void *context, size_t number, struct sample *sample),
+			   void *context) MUST_CHECK;
+
 /* The state that a sample of this class gets that was made with `state`: the usual one of the
  * class, where `state` is none that threads of this class have. So 0 is that nothing is known. */
 uint8_t profile_settle_state(unsigned class, unsigned state);

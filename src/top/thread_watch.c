@@ -14,6 +14,7 @@
 #include "base/thread.h"
 #include "base/utf8.h"
 #include "profile/flame.h"
+#include "profile/lock_frames.h"
 #include "profile/symbolise.h"
 #include "report/profile_text.h"
 #include "sched/profile_record.h"
@@ -183,6 +184,8 @@ static struct error *read_text(struct thread_watch *watch, struct profile_sessio
 		err = symbolise_kernel(profile);
 	if (!err)
 		err = symbolise_user(profile, &options);
+	if (!err)
+		err = lock_frames_apply(profile);
 	if (err)
 		return err;
 	tell_preemptor(watch, profile);

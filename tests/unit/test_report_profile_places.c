@@ -74,7 +74,7 @@ TEST(well_known_frames_are_told_by_name_and_file)
 	assert_int_equal(known("os.(*File).Sync", "/bin/mine"), FRAME_LIBRARY);
 	assert_int_equal(known("main.writeAudit", "/bin/mine"), FRAME_OTHER);
 	assert_int_equal(known("WaitLatch", "/usr/lib/postgresql/15/bin/postgres"), FRAME_LIBRARY);
-	assert_int_equal(known("ProcSleep", "/usr/lib/postgresql/15/bin/postgres"), FRAME_OTHER);
+	assert_int_equal(known("ProcSleep", "/usr/lib/postgresql/15/bin/postgres"), FRAME_LIBRARY);
 }
 
 /* --- waits --- */
