@@ -68,3 +68,63 @@ while IFS=$'\t' read -r guide service patterns commands; do
 	run_case "guide: $service: ctprof $commands" alone finds_the_cause "$service" "$patterns" "$commands"
 	run_case "guide: $service: the page shows it" the_page_shows_it "$guide" "$patterns"
 done < <(list_transcripts doc/guide-*.md)
+
+# --- a database ---
+
+# as_postgres PROGRAM ARGUMENTS: as a user that a server accepts.
+as_postgres() {
+	setpriv --reuid nobody --regid nogroup --clear-groups "$postgres_bin/$1" "${@:2}"
+}
+
+ask_postgres() {
+	as_postgres psql -q -h "$database" -U tester -d postgres "$@"
+}
+
+# until_true COMMAND: try it for ten seconds.
+until_true() {
+	local tries=100
+
+	until "$@"; do
+		((--tries)) || { echo "not within ten seconds: $*"; return 1; }
+		sleep 0.1
+	done
+}
+
+start_postgres() {
+	install -d -o nobody -g nogroup "$database"
+	as_postgres initdb -N -A trust -U tester -D "$database/data" > "$scratch/initdb"
+	as_postgres postgres -D "$database/data" -k "$database" -c listen_addresses= -c fsync=off \
+		> "$scratch/postgres" 2>&1 &
+	until_true eval 'ask_postgres -c "select 1" > /dev/null 2>&1'
+	planted=$(head -n 1 "$database/data/postmaster.pid")
+	at_end "kill -QUIT $planted"
+}
+
+# A session of the server with this title: its PID in $session.
+find_session() {
+	session=$(pgrep -P "$planted" -f "$1")
+}
+
+# A session has updated a row and does not commit, the update of another waits: which is said within a command of the
+# host, and one of the session.
+row_lock_is_found() {
+	local hold database=$scratch/database
+	local lock='lock +(postgres +)?heap_update (→|->) Xact'
+
+	is_root
+	[ -n "$postgres_bin" ] || skip "PostgreSQL is not installed"
+	start_postgres
+	ask_postgres -c "create table account as select 7 as id, 0 as balance"
+	mkfifo "$scratch/hold"
+	ask_postgres < "$scratch/hold" &
+	exec {hold}> "$scratch/hold"
+	echo "begin; update account set balance = 1;" >&"$hold"
+	until_true find_session "idle in transaction"
+	ask_postgres -c "update account set balance = 2" {hold}>&- &
+	until_true find_session "UPDATE waiting"
+	first_screen "$scratch" "offcpu -d 2s" | matches "ctprof offcpu" "$lock"
+	first_screen "$scratch" "offcpu -p $session -d 1s" | matches "ctprof offcpu -p" "$lock"
+}
+
+postgres_bin=$(ls -d /usr/lib/postgresql/*/bin 2> /dev/null | tail -n 1)
+run_case "guide: a lock of a row of PostgreSQL: ctprof offcpu" alone row_lock_is_found
