@@ -61,9 +61,9 @@ plant_all() {
 	done
 }
 
-# finds_planted RUNS LEAST: in that many of them.
+# finds_planted RUNS: in 95 of 100, to the nearest run.
 finds_planted() {
-	local kinds=(burn starve write fault still new leak) found=0 run
+	local kinds=(burn starve write fault still new leak) found=0 least=$((($1 * 95 + 50) / 100)) run
 
 	(
 		endings=()
@@ -74,19 +74,19 @@ finds_planted() {
 		! is_found "${kinds[run % ${#kinds[@]}]}" "$scratch/planted.$run" || found=$((found + 1))
 	done
 	rm -f "$scratch"/planted.*.zst
-	((found >= $2)) || {
-		echo "found in $found of $1"
-		return 1
-	}
+	echo "found in $found of $1" | tee -a "${OVERVIEW_FOUND:-/dev/null}"
+	((found >= least))
 }
 
 noise=$scratch/noise
 
-# The longer of both needs no shorter one beside it.
-if [ -n "${CHECK_ALL-}${LIVE_WHOLE-}" ]; then
-	run_case "the overview finds planted changes on a busy host, in 40 of 42 runs" slow alone needs_root finds_planted 42 40
+# OVERVIEW_RUNS asks for another number of runs; OVERVIEW_FOUND=FILE keeps in how many the change was found. The longer of
+# both cases needs no shorter one beside it.
+if [ -n "${CHECK_ALL-}${LIVE_WHOLE-}${OVERVIEW_RUNS-}" ]; then
+	run_case "the overview finds planted changes on a busy host, in 95 of 100 runs" slow alone needs_root \
+		finds_planted "${OVERVIEW_RUNS:-42}"
 else
-	run_case "the overview finds planted changes on a busy host" needs_root finds_planted 14 13
+	run_case "the overview finds planted changes on a busy host" needs_root finds_planted 14
 fi
 
 # A leak is told in words, by as much as the kernel says that the process grew.
