@@ -121,6 +121,11 @@ bool kstats_is_file(const char *word);
 struct error *kstats_gather(const struct kstats_search *search, const char *word,
 			    struct kstats_tables *tables) MUST_CHECK;
 
+/* Read each of these words. One that cannot be read is reported, sets `*ret_status`, adds nothing
+ * (a file is read whole or not), and does not keep the others from being read. */
+void kstats_gather_each(const struct kstats_search *search, char **words,
+			struct kstats_tables *tables, int *ret_status);
+
 /* Visit all metrics. A recorder that fails is reported and skipped, and sets `*ret_status` unless
  * it belongs to another user; the error is that of the recorder if all failed. `ret_is_whole` (may
  * be NULL): none failed. */

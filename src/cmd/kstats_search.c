@@ -104,6 +104,21 @@ struct error *kstats_gather(const struct kstats_search *search, const char *word
 	return &error_no_memory;
 }
 
+void kstats_gather_each(const struct kstats_search *search, char **words,
+			struct kstats_tables *tables, int *ret_status)
+{
+	for (; *words; words++) {
+		const size_t before = tables->count;
+		struct error *err = kstats_gather(search, *words, tables);
+
+		if (!err)
+			continue;
+		*ret_status = report_error(err, STATUS_FAILED);
+		while (tables->count > before)
+			kstats_table_destroy(tables->items[--tables->count]);
+	}
+}
+
 /* --- all --- */
 
 /* The metrics that a recorder omitted, and why. */

@@ -410,12 +410,11 @@ struct error *kstats_show(const struct kstats_arguments *arguments, char **words
 	}
 	if (showing->interval_ns)
 		return show_series(showing, &search, words, ret_status);
-	for (; !err && *words; words++)
-		err = kstats_gather(&search, *words, &tables);
-	if (!err)
-		pager_begin(showing->format == KSTATS_FORMAT_TEXT ? PAGER_TEXT : PAGER_DATA);
-	if (!err)
-		err = kstats_show_tables(showing, &tables, ret_status);
+	kstats_gather_each(&search, words, &tables, ret_status);
+	if (!tables.count && *ret_status)
+		return NULL;
+	pager_begin(showing->format == KSTATS_FORMAT_TEXT ? PAGER_TEXT : PAGER_DATA);
+	err = kstats_show_tables(showing, &tables, ret_status);
 	kstats_tables_clear(&tables);
 	return err;
 }
