@@ -208,3 +208,8 @@ fails() {
 	output=$("$@" 2>&1) || status=$?
 	[ "$status" -eq "$wanted" ] || { echo "'$*' ended with $status, not $wanted: $output"; return 1; }
 }
+
+# full COMMAND...: standard output takes no byte.
+full() {
+	"$@" > /dev/full
+}

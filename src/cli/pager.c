@@ -236,3 +236,20 @@ bool pager_end(void)
 	pager = 0;
 	return true;
 }
+
+struct error *output_end(void)
+{
+	struct error *err;
+
+	/* A pager has read what its user wanted. */
+	if (pager_end())
+		return NULL;
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return NULL;
+	err = errno ? error_system(errno, "standard output")
+		    : error_create("standard output: write error");
+	__fpurge(stdout);
+	clearerr(stdout);
+	return err;
+}

@@ -23,6 +23,8 @@
 
 #include <stdbool.h>
 
+#include "base/error.h"
+
 /* The kind of output: a report for people, whose long lines are folded on a terminal (cli/fold.h),
  * or data for programs. */
 enum pager_content { PAGER_TEXT, PAGER_DATA };
@@ -34,5 +36,9 @@ void pager_begin(enum pager_content content);
 
 /* Print what is left, and wait until the user has read it. False: there was no pager. */
 bool pager_end(void);
+
+/* The same, and an error where standard output did not take everything: it is cleared, and what
+ * was left is dropped. Without a pager a second call finds only what was printed in between. */
+struct error *output_end(void) MUST_CHECK;
 
 #endif

@@ -218,6 +218,7 @@ static int report(struct diff_arguments *arguments, const struct between *betwee
 		  const struct side sides[2])
 {
 	struct report_command command;
+	struct error *err;
 	int status;
 
 	if (between->command && !arguments->quiet)
@@ -232,10 +233,9 @@ static int report(struct diff_arguments *arguments, const struct between *betwee
 		status = STATUS_FAILED;
 	if (!between->command)
 		return status;
-	if (!pager_end() && (fflush(stdout) || ferror(stdout))) {
-		clearerr(stdout);
-		status = report_error(error_system(errno, "standard output"), STATUS_FAILED);
-	}
+	err = output_end();
+	if (err)
+		status = report_error(err, STATUS_FAILED);
 	/* The command's own failure goes before what we found. */
 	if (between->run.status)
 		return between->run.status;

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/interrupts.h"
+#include "cli/pager.h"
 #include "cli/run.h"
 #include "cmd/kstats.h"
 #include "os/birth.h"
@@ -106,6 +107,8 @@ static struct error *report(struct running *r, int *status)
 		err = kstats_file_save(r->arguments->output, &tables);
 	if (!err)
 		err = kstats_show_tables(&r->arguments->showing, &tables, status);
+	if (!err)
+		err = output_end();
 	kstats_tables_clear(&tables);
 	return err;
 }
@@ -136,6 +139,7 @@ struct error *kstats_run(const struct kstats_arguments *arguments, char **words,
 	};
 	struct run_result result;
 	int objectives = STATUS_DONE;
+	bool has_ended;
 	struct error *err = check(&r, words);
 
 	if (err) {
@@ -148,12 +152,16 @@ struct error *kstats_run(const struct kstats_arguments *arguments, char **words,
 		err = make(&r);
 	if (!err)
 		err = measure(&r, &result);
+	has_ended = !err;
 	if (!err)
 		err = report(&r, &objectives);
-	if (err)
-		*ret_status = failure_status(&r, err);
-	else
-		*ret_status = result.status ? result.status : objectives;
+	*ret_status = err ? failure_status(&r, err) : objectives;
+	/* The command's own failure goes before what we found. */
+	if (has_ended && result.status) {
+		if (err)
+			report_error(take_ptr(err), STATUS_FAILED);
+		*ret_status = result.status;
+	}
 	take_away(&r);
 	run_destroy(r.run);
 	kstats_spec_clear(&r.spec);

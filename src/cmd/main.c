@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,21 +31,14 @@ const char *command_name(size_t number)
 	return number < command_count ? commands[number]->name : NULL;
 }
 
-/* Output that could not be written is a failure, whatever the command thought of it. */
 void (*inherited_sigpipe)(int);
 
+/* Output that could not be written is a failure, whatever the command thought of it. */
 static int finish(int status)
 {
-	/* A pager has read what its user wanted. */
-	if (pager_end())
-		return status;
-	errno = 0;
-	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "ctprof: standard output: %s\n",
-			errno ? strerror(errno) : "write error");
-		return STATUS_FAILED;
-	}
-	return status;
+	struct error *err = output_end();
+
+	return err ? report_error(err, STATUS_FAILED) : status;
 }
 
 static int dispatch(int argc, char **argv)

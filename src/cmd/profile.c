@@ -15,6 +15,7 @@
 #include "base/interrupts.h"
 #include "bpf/program_cost.h"
 #include "cli/commands.h"
+#include "cli/pager.h"
 #include "cli/progress.h"
 #include "cli/run.h"
 #include "cmd/profile_options.h"
@@ -395,6 +396,16 @@ static int failure_status(const struct taking *t, const struct error *err, bool 
 	return !has_begun && err->errnum == EACCES ? STATUS_NOT_RUNNABLE : STATUS_RUN_FAILED;
 }
 
+/* With a command, output that cannot be written has a status that the command has not. */
+static int end_output(const struct taking *t, int status)
+{
+	struct error *err = t->command ? output_end() : NULL;
+
+	if (err)
+		report_error(err, STATUS_FAILED);
+	return err && !status ? STATUS_RUN_FAILED : status;
+}
+
 static int end_collecting(struct taking *t, struct error *err)
 {
 	struct run_result result;
@@ -408,7 +419,7 @@ static int end_collecting(struct taking *t, struct error *err)
 		status = err ? report_error(err, STATUS_RUN_FAILED) : result.status;
 	}
 	run_destroy(t->run);
-	return status;
+	return end_output(t, status);
 }
 
 /* --- what was asked for --- */

@@ -594,7 +594,6 @@ device_full() {
 }
 run_case "output: /dev/full" device_full
 
-full() { "$@" > /dev/full; }
 closed() { "$@" >&-; }
 
 stdout_full() {

@@ -767,6 +767,11 @@ run_measures_a_command() {
 	ran 125 during start
 	ran 125 during start syscall:getppid
 	ran 125 during start syscall:getppid --slo nonsense -- "$calls" getppid 1
+	# Output that cannot be written is a failure of ctprof, and the command's own goes before it.
+	fails 125 full kstats run during start syscall:getppid -- true
+	has "what it says" "$output" "ctprof: standard output: "
+	fails 7 full kstats run during start syscall:getppid -- sh -c 'exit 7'
+	has "what it says" "$output" "ctprof: standard output: "
 	# Its process, and not its children.
 	ran 0 during --only-command start syscall:getppid -o "$scratch/own.zst" -- bash -c "'$calls' getppid 50; exec '$calls' getppid 20"
 	equal "its own calls" "$(csv "$scratch/own.zst" | awk '{ n += $5 } END { print (n >= 20 && n < 50) }')" 1
@@ -777,6 +782,22 @@ run_measures_a_command() {
 	kill "$pid"
 	wait "$pid" || :
 	equal "what is left" "$(pinned)" ""
+}
+
+# What cannot be shown is named, and the others are shown.
+the_rest_is_shown() {
+	local status=0
+
+	metric there
+	do_calls 10
+	kstats show none there "$scratch/none.zst" > "$scratch/out" 2> "$scratch/err" || status=$?
+	equal "the status" "$status" 1
+	equal "what cannot be shown" "$(grep -c "no metric 'none'\|none.zst: No such file" "$scratch/err")" 2
+	has "the metric" "$(< "$scratch/out")" "there: "
+	status=0
+	kstats show none --format json > "$scratch/out" 2> "$scratch/err" || status=$?
+	equal "the status of none" "$status" 1
+	equal "of none" "$(wc -c < "$scratch/out")" 0
 }
 
 # Two readings, and what was recorded between them.
@@ -800,6 +821,7 @@ readings_are_subtracted() {
 
 command_case "trace says what it did" trace_says_what_it_did
 command_case "run measures a command" run_measures_a_command
+command_case "what is missing hides nothing" the_rest_is_shown
 command_case "two readings are subtracted" readings_are_subtracted
 command_case "all forms say the same" all_formats_agree
 command_case "lists" lists_agree

@@ -408,6 +408,8 @@ status_is_passed_on() {
 	fails 125 "$ctprof" offcpu -q -o "$scratch/no/such/directory.json" -- true
 	fails 125 "$ctprof" offcpu --state nothing -o "$profile" -- true
 	fails 125 "$ctprof" offcpu --no-such-option -- true
+	fails 125 full "$ctprof" offcpu -- true
+	fails 7 full "$ctprof" offcpu -- sh -c 'exit 7'
 }
 
 # interrupted SIGNAL
