@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "profile/lock_frames.h"
+
+#include <stdlib.h>
+
+#include "profile/known_frames.h"
+#include "profile/reason.h"
+
+/* Is it a wait that the kernel cannot tell from one for a lock of a program? */
+static bool may_be_for_lock(unsigned class, unsigned state)
+{
+	static const unsigned reasons = 1u << REASON_POLL | 1u << REASON_COND | 1u << REASON_TIMER |
+					1u << REASON_OTHER | 1u << REASON_UNKNOWN;
+
+	return class < CLASS_COUNT && profile_classes[class].is_off_cpu &&
+	       reasons >> reason_of_state(state) & 1;
+}
+
+static bool is_lock_node(const struct profile *profile, uint32_t number)
+{
+	const struct node *node = &profile->nodes.items[number];
+	const struct frame *frame = &profile->frames.items[node->frame];
+	const struct name *caller = NULL;
+
+	if (frame->kind != FRAME_USER)
+		return false;
+	if (node->parent != NODE_NONE)
+		caller = profile->frames.items[profile->nodes.items[node->parent].frame].module;
+	return frame_is_lock(frame->name, caller);
+}
+
+/* Of each node: is the function of it, or of a caller, one that waits for a lock? Callers come
+ * before what they call. The caller frees it. NULL without memory. */
+static bool *find_nodes(const struct profile *profile)
+{
+	bool *locks = malloc(profile->nodes.count + 1);
+
+	for (uint32_t i = 0; locks && i < profile->nodes.count; i++) {
+		const uint32_t parent = profile->nodes.items[i].parent;
+
+		locks[i] = (parent != NODE_NONE && locks[parent]) || is_lock_node(profile, i);
+	}
+	return locks;
+}
+
+/* A profile, and which of its nodes wait for locks. */
+struct lock_waits {
+	const struct profile *profile;
+	const bool *nodes;
+};
+
+static bool is_for_lock(const struct lock_waits *waits, unsigned class, unsigned state,
+			uint32_t leaf)
+{
+	uint32_t node;
+
+	if (leaf == NODE_NONE || !may_be_for_lock(class, state))
+		return false;
+	node = stack_waiter(waits->profile, leaf);
+	return node != NODE_NONE && waits->nodes[node];
+}
+
+static bool name_lock(void *context, size_t number, struct sample *sample)
+{
+	const struct lock_waits *waits = context;
+
+	(void)number;
+	if (is_for_lock(waits, sample->class, sample->state, sample->node))
+		sample->state = STATE_LOCK_FUTEX;
+	return true;
+}
+
+struct error *lock_frames_apply(struct profile *profile)
+{
+	_cleanup_free_ bool *nodes = find_nodes(profile);
+	struct lock_waits waits = { profile, nodes };
+	bool is_any = false;
+
+	if (!nodes)
+		return &error_no_memory;
+	for (size_t i = 0; i < profile->longest.count; i++) {
+		struct block *block = &profile->longest.items[i];
+
+		if (is_for_lock(&waits, block->class, block->state, block->node))
+			block->state = STATE_LOCK_FUTEX;
+	}
+	for (size_t i = 0; i < profile->samples.count && !is_any; i++) {
+		const struct sample *sample = &profile->samples.items[i];
+
+		is_any = is_for_lock(&waits, sample->class, sample->state, sample->node);
+	}
+	return is_any ? profile_keep(profile, name_lock, &waits) : NULL;
+}

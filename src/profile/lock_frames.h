@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Waits for locks that programs make themselves: the system call is epoll_wait(2), select(2) or a
+ * futex without an owner, so the kernel's side calls them waits for files, for a condition or for a
+ * time. Functions on the stack tell that they are for a lock.
+ */
+#ifndef PROFILE_LOCK_FRAMES_H
+#define PROFILE_LOCK_FRAMES_H
+
+#include "profile/profile.h"
+
+/*
+ * Give the samples and longest waits of a symbolised profile that wait below such a function
+ * STATE_LOCK_FUTEX. Waits of other reasons (storage, a network, a page) below it keep theirs.
+ * Samples that become equal by that are added up.
+ */
+struct error *lock_frames_apply(struct profile *profile) MUST_CHECK;
+
+#endif
