@@ -8,7 +8,7 @@
  *	model.functions(view)		a row for each function
  *	model.search(view, /read/)	which frames match, and the share they lie in
  *
- * Nodes are numbered callers first: what a node calls is the run from it to its `end`.
+ * It writes times as flameWords does. Nodes are numbered callers first: what a node calls is the run from it to its `end`.
  */
 function flameModel(data) {
 	"use strict";
@@ -160,25 +160,9 @@ function flameModel(data) {
 		return { matches, frames, share: v.weight[0] > 0 ? share / v.weight[0] : 0 };
 	}
 
-	/* "1.235ms" as elsewhere; hits as they are. */
-	function format(value) {
-		if (data.isEvents)
-			return String(Math.round(value));
-		const units = ["ns", "µs", "ms", "s"];
-		let unit = 0, size = Math.abs(value);
-		for (; size >= 1000 && unit < 3; unit++)
-			size /= 1000;
-		return (value < 0 ? "-" : "") + (unit ? size.toFixed(3) : Math.round(size)) + units[unit];
-	}
-
+	/* Times, or hits as they are. */
+	const format = value => data.isEvents ? String(Math.round(value)) : flameWords.time(value);
 	const formatDelta = value => (value >= 0 ? "+" : "") + format(value);
-	const percent = share => (100 * share).toFixed(2) + "%";
-
-	/* From -1 (it is gone) to 1 (it is new). */
-	function change(before, after) {
-		const larger = Math.max(before, after);
-		return larger > 0 ? (after - before) / larger : 0;
-	}
 
 	/* All that is known about a node: its name first. */
 	function details(v, i) {
@@ -194,9 +178,9 @@ function flameModel(data) {
 					+ " after: " + formatDelta(v.self[i] - v.selfBefore[i]));
 			return lines;
 		}
-		lines.push(format(v.total[i]) + ", " + percent(v.total[i] / v.total[0]) + " of what is shown");
+		lines.push(format(v.total[i]) + ", " + flameWords.percent(v.total[i] / v.total[0]) + " of what is shown");
 		if (v.self[i] && v.self[i] !== v.total[i])
-			lines.push("itself " + format(v.self[i]) + ", " + percent(v.self[i] / v.total[0]));
+			lines.push("itself " + format(v.self[i]) + ", " + flameWords.percent(v.self[i] / v.total[0]));
 		if (v.times[i] && v.isWhole && !data.isEvents)
 			lines.push(v.times[i] + (v.times[i] === 1 ? " time" : " times") + " or samples");
 		for (let c = 0; c < data.classes.length; c++)
@@ -208,7 +192,7 @@ function flameModel(data) {
 
 	link();
 	return { data, count, depth, end, parent, groups, name, module, kind, isInlined, view, place,
-		functions, search, format, formatDelta, percent, change, details, keyOf };
+		functions, search, format, formatDelta, details, keyOf };
 }
 
 if (typeof module !== "undefined")

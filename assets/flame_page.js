@@ -4,7 +4,8 @@
  */
 (function () {
 	"use strict";
-	const ROW = 18, HEIGHT = 17, LETTER = 6.7, LEAST_PIXELS = 0.4, ROWS = 100;
+	const { changeColour, element, fit, frameColour } = flameWords;
+	const ROW = 18, HEIGHT = 17, LEAST_PIXELS = 0.4, ROWS = 100;
 	const $ = id => document.getElementById(id);
 	const data = JSON.parse($("data").textContent), model = flameModel(data);
 	const canvas = $("graph"), box = $("scroll"), pen = canvas.getContext("2d");
@@ -15,27 +16,7 @@
 
 	/* --- colours --- */
 
-	function hash(text) {
-		let h = 2166136261;
-		for (let i = 0; i < text.length; i++)
-			h = Math.imul(h ^ text.charCodeAt(i), 16777619);
-		return (h ^ h >>> 15) >>> 0;
-	}
-
-	/* What a kind of frame (user, kernel, note, idle) adds to saturation and lightness. */
-	const kinds = [[0, 0], [-10, -9], [-34, 8], [-100, 8]];
-
-	function colour(c, kind, name) {
-		const [hue, saturation, lightness] = data.classes[c].colour, h = name === null ? 0 : hash(name);
-		const turn = name === null ? 0 : h % 13 - 6, light = name === null ? 0 : (h / 13 | 0) % 7 - 3;
-		return "hsl(" + (hue + turn + 360) % 360 + "," + Math.max(0, saturation + kinds[kind][0]) + "%,"
-			+ (lightness + kinds[kind][1] + light) + "%)";
-	}
-
-	function changeColour(change) {
-		const size = Math.sqrt(Math.min(1, Math.abs(change)));
-		return "hsl(" + (change < 0 ? 212 : 4) + "," + (size ? 88 : 0) + "%," + (93 - 28 * size) + "%)";
-	}
+	const colour = (c, kind, name) => frameColour(data.classes[c].colour, kind, name);
 
 	/* What has a stripe of its own, from below: it ran, it could have, it was blocked. */
 	const stripes = [
@@ -46,17 +27,10 @@
 
 	/* --- drawing --- */
 
-	function fit(text, pixels) {
-		const room = Math.floor((pixels - 6) / LETTER), letters = Array.from(text);
-		if (room < 3)
-			return "";
-		return letters.length <= room ? text : letters.slice(0, room - 1).join("") + "…";
-	}
-
 	function paintFrame(frame, x, y, width) {
 		const i = frame.node, name = model.name(i), kind = model.kind(i);
 		if (data.isDiff) {
-			pen.fillStyle = changeColour(model.change(view.before[i], view.total[i]));
+			pen.fillStyle = changeColour(flameWords.change(view.before[i], view.total[i]));
 			pen.fillRect(x, y, width, HEIGHT);
 			return;
 		}
@@ -88,7 +62,7 @@
 		canvas.width = Math.round(width * ratio);
 		canvas.height = Math.round(height * ratio);
 		pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-		pen.font = "11px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace";
+		pen.font = flameWords.FONT;
 		pen.textBaseline = "middle";
 		for (const frame of placed) {
 			const i = frame.node, y = (deepest - model.depth[i]) * ROW - scroll;
@@ -153,24 +127,14 @@
 		if (!source)
 			return;
 		try {
-			/* Capitals mean what they say. */
-			state.pattern = new RegExp(source, /[A-Z]/.test(source) ? "" : "i");
+			state.pattern = flameWords.pattern(source);
 		} catch (wrong) {
 			$("search").classList.add("wrong");
 			return;
 		}
 		found = model.search(view, state.pattern);
 		$("matched").textContent = found.frames + (found.frames === 1 ? " frame, " : " frames, ")
-			+ model.percent(found.share);
-	}
-
-	function element(tag, text, className) {
-		const made = document.createElement(tag);
-		if (text !== undefined)
-			made.textContent = text;
-		if (className)
-			made.className = className;
-		return made;
+			+ flameWords.percent(found.share);
 	}
 
 	function classButton(text, classes, swatch) {
@@ -248,7 +212,7 @@
 	}
 
 	/* Of the table: key, heading, what it sorts by, its text. */
-	const share = value => model.percent(view.total[0] > 0 ? value / view.total[0] : 0);
+	const share = value => flameWords.percent(view.total[0] > 0 ? value / view.total[0] : 0);
 	const columns = data.isDiff ? [
 		["name", "Function", null, row => row.name],
 		["before", "Before", row => row.before, row => model.format(row.before)],

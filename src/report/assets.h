@@ -12,6 +12,7 @@
 	ASSET(SVG_SCRIPT, "assets/flame_svg.js")   \
 	ASSET(PAGE, "assets/flame_page.html")      \
 	ASSET(PAGE_STYLE, "assets/flame_page.css") \
+	ASSET(PAGE_WORDS, "assets/flame_words.js") \
 	ASSET(PAGE_MODEL, "assets/flame_model.js") \
 	ASSET(PAGE_SCRIPT, "assets/flame_page.js")
 

@@ -220,6 +220,12 @@ static struct error *print_style(FILE *out, const void *context)
 	return print_asset(out, ASSET_PAGE_STYLE);
 }
 
+static struct error *print_words(FILE *out, const void *context)
+{
+	(void)context;
+	return print_asset(out, ASSET_PAGE_WORDS);
+}
+
 static struct error *print_model(FILE *out, const void *context)
 {
 	(void)context;
@@ -233,9 +239,9 @@ static struct error *print_script(FILE *out, const void *context)
 }
 
 static const struct slot slots[] = {
-	{ { "@TITLE@", 7 }, print_title },   { { "@STYLE@", 7 }, print_style },
-	{ { "@DATA@", 6 }, print_data },     { { "@MODEL@", 7 }, print_model },
-	{ { "@SCRIPT@", 8 }, print_script },
+	{ { "@TITLE@", 7 }, print_title }, { { "@STYLE@", 7 }, print_style },
+	{ { "@DATA@", 6 }, print_data },   { { "@WORDS@", 7 }, print_words },
+	{ { "@MODEL@", 7 }, print_model }, { { "@SCRIPT@", 8 }, print_script },
 };
 
 struct error *profile_print_html(const struct profile_report *report, json_sink sink, void *context)
