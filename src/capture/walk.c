@@ -8,6 +8,9 @@
 #include "capture/session.h"
 #include "os/tasks.h"
 
+/* PID_MAX_LIMIT of the kernel (include/linux/threads.h). */
+#define PIDS_MOST (4U << 20)
+
 /* The thread group that a number of the user's belongs to. */
 static struct error *find_group(struct capture *c, uint32_t pid, uint32_t *ret)
 {
@@ -94,6 +97,8 @@ struct error *capture_find_targets(struct capture *c)
 			err = &error_no_memory;
 		}
 	}
+	if (!err && o->has_children && tasks_add_children(c->proc, PIDS_MOST, &c->pids))
+		err = &error_no_memory;
 	c->pids.count = sort_unique_u32(c->pids.items, c->pids.count);
 	return err;
 }

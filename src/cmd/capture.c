@@ -258,6 +258,8 @@ static struct capture_options options_from_arguments(const struct capture_argume
 		.pids = arguments->target.pids.items,
 		.pid_count = arguments->target.pids.count,
 		.cgroup = arguments->target.cgroup,
+		/* A profile has them too. */
+		.has_children = arguments->profile_ns != 0,
 		.note = arguments->note,
 		.redact = arguments->redact,
 	};

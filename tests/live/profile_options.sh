@@ -108,6 +108,22 @@ many_threads_have_records() {
 	between "threads" 1500 "$(ask '.threads | length')" 1600
 }
 
+# A snapshot has the children that the profile beside it has.
+stands_beside_children() {
+	local parent
+
+	bash -c "'$programs/chain' sleep 1000 20 & wait" > /dev/null &
+	parent=$!
+	until pid=$(pgrep -P "$parent" -x chain); do sleep 0.01; done
+	at_end "kill $pid; wait $parent"
+	"$ctprof" capture -q -p "$parent" --profile 300ms -o "$scratch/c.ctprof.zst"
+	equal "processes of the snapshot" "$(zstd -dcq "$scratch/c.ctprof.zst" | jq -c '[.threads[].tgid] | sort')" \
+		"$(jq -nc --args '[$ARGS.positional[] | tonumber] | sort' "$parent" "$pid")"
+	has "stacks of the profile" "$("$ctprof" flame -q "$scratch/c.ctprof.zst.profile.raw" --format folded)" "chain_inner;chain_sleep;"
+	"$ctprof" capture -q -p "$parent" -o "$scratch/c.ctprof.zst"
+	equal "without a profile" "$(zstd -dcq "$scratch/c.ctprof.zst" | jq -c '[.threads[].tgid]')" "[$parent]"
+}
+
 # A profile beside a snapshot, and what differs between two.
 stands_beside_snapshot() {
 	"$programs/chain" sleep 1000 20 > /dev/null &
@@ -519,6 +535,7 @@ run_case "offcpu: --cgroup includes threads that are moved into it" needs_profil
 run_case "profile: --cgroup includes threads that are moved into it, without tracing switches" slow needs_profiles \
 	with_cgroup moved_threads_are_found profile --mode on -F 499
 run_case "offcpu: thousands of threads have records" slow needs_profiles alone many_threads_have_records
+run_case "capture: --profile has the children of -p in both" needs_profiles stands_beside_children
 run_case "capture: --profile, and compare --flame" needs_profiles stands_beside_snapshot
 run_case "profile: --cpu" needs_profiles cpus_select
 run_case "offcpu: children of targets" needs_profiles children_are_followed
