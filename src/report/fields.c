@@ -203,6 +203,34 @@ void row_field(const struct row *row, enum row_field field, struct table_cell *r
 	}
 }
 
+static bool has_unit(enum row_field field)
+{
+	return field == FIELD_ID_VALUE || field == FIELD_ID_BASELINE ||
+	       field == FIELD_ID_CANDIDATE || field == FIELD_ID_DELTA;
+}
+
+static uint64_t exact_scale(const struct row *row, enum row_field field)
+{
+	const enum dimension dimension = unit_dimension(row->measure->unit);
+
+	return has_unit(field) && (dimension == DIMENSION_TIME || dimension == DIMENSION_BYTES)
+		       ? unit_scale(row->measure->unit)
+		       : 1;
+}
+
+void row_exact(const struct row *row, enum row_field field, char ret[TABLE_DIGITS_MAX])
+{
+	const uint64_t scale = exact_scale(row, field);
+	struct table_cell cell;
+
+	cell.value.type = TABLE_UNKNOWN;
+	cell.member_count = 0;
+	row_field(row, field, &cell);
+	*ret = '\0';
+	if (table_digits(ret, &cell.value) && scale != 1)
+		units_real_digits(ret, strtod(ret, NULL) * (double)scale);
+}
+
 /* --- all rows --- */
 
 struct fields_row {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "report/cell.h"
+#include "report/fields.h"
 #include "report/wording.h"
 
 enum { NAME, THREADS, VALUE };
@@ -35,6 +36,17 @@ static struct datum datum_of(const struct group_sums *sums, unsigned number)
 						     &derived_metrics[number - METRIC_COUNT]);
 }
 
+static void get_value(const struct report *report, const struct group_row *group,
+		      const struct table_column *column, struct table_cell *ret)
+{
+	const struct row row = { .measure = &report->measures[column->argument],
+				 .after = datum_of(group->sums, column->argument) };
+
+	table_string(ret, cell_after(ret->buffer, &row));
+	if (column->exact)
+		row_exact(&row, FIELD_ID_VALUE, ret->exact);
+}
+
 static void get_group_cell(const void *context, const void *row, const struct table_column *column,
 			   struct table_cell *ret)
 {
@@ -46,12 +58,7 @@ static void get_group_cell(const void *context, const void *row, const struct ta
 	else if (column->field == THREADS)
 		table_count(ret, group->threads);
 	else
-		table_string(
-			ret,
-			cell_after(
-				ret->buffer,
-				&(struct row){ .measure = &report->measures[column->argument],
-					       .after = datum_of(group->sums, column->argument) }));
+		get_value(report, group, column, ret);
 }
 
 /* --- columns --- */
@@ -69,8 +76,9 @@ static void add_column(struct columns_made *columns, const char *heading, unsign
 		return;
 	selection_add(&columns->wanted, number);
 	columns->items[columns->count++] =
-		(struct table_column){ heading,        .type = TABLE_TEXT, .right = true,
-				       .minor = minor, .field = VALUE,     .argument = number };
+		(struct table_column){ heading,           .type = TABLE_TEXT, .right = true,
+				       .minor = minor,    .exact = true,      .field = VALUE,
+				       .argument = number };
 }
 
 /* Those that some group has, and those that the user ranks groups by. */

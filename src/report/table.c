@@ -2,6 +2,7 @@
 #include "report/table.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 #include "base/units.h"
 #include "report/table_printer.h"
@@ -32,6 +33,8 @@ void table_begin(struct table *table, const struct table_column *columns, size_t
 	for (size_t i = 0; i < count; i++)
 		if (is_shown(&columns[i], &options) && table->column_count < TABLE_COLUMNS_MAX)
 			table->columns[table->column_count++] = columns[i];
+	for (size_t i = 0; i < table->column_count; i++)
+		table->columns[i].exact &= options.format == TABLE_AS_HTML;
 	if (table->printer->begin)
 		note_failure(table, table->printer->begin(table));
 }
@@ -49,6 +52,7 @@ bool table_row(struct table *table, const void *row)
 
 		cell.value.type = TABLE_UNKNOWN;
 		cell.shown.length = 0;
+		*cell.exact = '\0';
 		cell.colour = TABLE_PLAIN;
 		cell.bold = false;
 		cell.owned = NULL;
@@ -99,6 +103,31 @@ void table_printf(struct table_cell *cell, const char *format, ...)
 	vsnprintf(cell->buffer, sizeof(cell->buffer), format, values);
 	va_end(values);
 	table_text(cell, text_of(cell->buffer));
+}
+
+bool table_digits(char buffer[TABLE_DIGITS_MAX], const struct table_value *value)
+{
+	switch (value->type) {
+	case TABLE_DIGITS:
+		snprintf(buffer, TABLE_DIGITS_MAX, "%.*s", (int)value->text.length,
+			 value->text.bytes);
+		return true;
+	case TABLE_COUNT:
+	case TABLE_NS:
+	case TABLE_BYTES:
+		snprintf(buffer, TABLE_DIGITS_MAX, "%" PRIu64, value->count);
+		return true;
+	case TABLE_SIGNED:
+		snprintf(buffer, TABLE_DIGITS_MAX, "%" PRId64, value->integer);
+		return true;
+	case TABLE_PERCENT:
+	case TABLE_REAL:
+		if (isfinite(value->real))
+			units_real_digits(buffer, value->real);
+		return isfinite(value->real);
+	default:
+		return false;
+	}
 }
 
 struct text table_value_text(char buffer[TABLE_CELL_MAX], const struct table_column *column,

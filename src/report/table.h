@@ -7,7 +7,7 @@
  */
 
 /*
- * Tables of typed cells, and the printers that write them as text, Markdown, CSV and JSON.
+ * Tables of typed cells, and the printers that write them as text, Markdown, HTML, CSV and JSON.
  *
  * A report describes its columns in one array. A column has a name for programs, a heading for
  * people, a type, and the formats that show it. The rows are the report's own structs: a function
@@ -37,8 +37,8 @@
  *
  * A format for all tables is one printer (table_printer.h) and a row of TABLE_FORMATS.
  *
- * Names in cells are chosen by others. Text, Markdown and CSV show them by text_visible, JSON as
- * they are.
+ * Names in cells are chosen by others. Text, Markdown, HTML and CSV show them by text_visible, JSON
+ * as they are.
  */
 #ifndef REPORT_TABLE_H
 #define REPORT_TABLE_H
@@ -55,6 +55,7 @@
 #define TABLE_FORMATS(FORMAT)                    \
 	FORMAT(TEXT, table_text_printer)         \
 	FORMAT(MARKDOWN, table_markdown_printer) \
+	FORMAT(HTML, table_html_printer)         \
 	FORMAT(CSV, table_csv_printer)           \
 	FORMAT(JSON, table_json_printer)         \
 	FORMAT(JSON_LINES, table_json_lines_printer)
@@ -67,7 +68,7 @@ enum table_format {
 };
 
 /* Sets of formats: those for people and those for programs. */
-#define TABLE_FOR_PEOPLE   (1u << TABLE_AS_TEXT | 1u << TABLE_AS_MARKDOWN)
+#define TABLE_FOR_PEOPLE   (1u << TABLE_AS_TEXT | 1u << TABLE_AS_MARKDOWN | 1u << TABLE_AS_HTML)
 #define TABLE_FOR_CSV      (1u << TABLE_AS_CSV)
 #define TABLE_FOR_JSON     (1u << TABLE_AS_JSON | 1u << TABLE_AS_JSON_LINES)
 #define TABLE_FOR_PROGRAMS (TABLE_FOR_CSV | TABLE_FOR_JSON)
@@ -119,11 +120,17 @@ enum table_colour { TABLE_PLAIN, TABLE_RISE, TABLE_FALL, TABLE_DERIVED, TABLE_HE
 /* Enough for what the formats make of any value that is no text. */
 #define TABLE_CELL_MAX 512
 
+/* Enough for the digits of any number, with a NUL. */
+#define TABLE_DIGITS_MAX 64
+
 struct table_cell {
 	struct table_value value;
 	struct text shown; /* for people instead of the value, when it has bytes */
-	char *owned;       /* freed with the cell */
-	bool failed;       /* no memory */
+	/* The digits of a number that `value` has as text with a unit: pages sort by them. Empty:
+	 * those of `value`, if that is a number. */
+	char exact[TABLE_DIGITS_MAX];
+	char *owned; /* freed with the cell */
+	bool failed; /* no memory */
 	enum table_colour colour;
 	bool bold;
 	size_t member_count;
@@ -142,6 +149,7 @@ struct table_column {
 	unsigned when;            /* shown if the options have one of these bits; 0: always */
 	unsigned minor;           /* text: the highest are left out first where all do not fit */
 	bool whole;               /* text: never shortened, as it tells rows apart */
+	bool exact;               /* HTML: `get` also fills in `exact`; no other format has it */
 	unsigned field, argument; /* for `get` */
 };
 
@@ -247,6 +255,9 @@ static inline void table_object(struct table_cell *cell)
 
 /* Add a member, initially unknown, to a cell, which becomes an object. */
 struct table_member *table_member(struct table_cell *cell, const char *name);
+
+/* The digits of a number, as JSON has them; false: the value is none. */
+bool table_digits(char buffer[TABLE_DIGITS_MAX], const struct table_value *value);
 
 /* "1.2 %" and the like, into the buffer of the cell, as its text. */
 void table_printf(struct table_cell *cell, const char *format, ...)

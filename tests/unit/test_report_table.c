@@ -565,6 +565,32 @@ TEST(every_type_in_every_format)
 		"| ---: | ---: | ---: |\n"
 		"| - | - | - | - | - | - | - | - | - | - | - | - | - |\n");
 	expect_typed(
+		TABLE_AS_HTML,
+		"<div class=\"wide\"><table class=\"data\">\n<thead><tr>"
+		"<th scope=\"col\">text</th><th scope=\"col\" class=\"n\">how many</th>"
+		"<th scope=\"col\" class=\"n\">signed</th><th scope=\"col\" class=\"n\">ns</th>"
+		"<th scope=\"col\" class=\"n\">bytes</th><th scope=\"col\" class=\"n\">pct</th>"
+		"<th scope=\"col\" class=\"n\">real</th><th scope=\"col\" class=\"n\">digits</th>"
+		"<th scope=\"col\">bool</th><th scope=\"col\" class=\"n\">range</th>"
+		"<th scope=\"col\" class=\"n\">cpus</th><th scope=\"col\" class=\"n\">rare</th>"
+		"<th scope=\"col\" class=\"n\">people</th></tr></thead>\n<tbody>\n"
+		"<tr><td>a|b,&quot;&lt;c\\x0a</td>"
+		"<td class=\"n\" data-v=\"1234567890123\">1234567890123</td>"
+		"<td class=\"n\" data-v=\"-5\">-5</td><td class=\"n\" "
+		"data-v=\"1234567\">1.235ms</td>"
+		"<td class=\"n\" data-v=\"1536\">1.500KiB</td>"
+		"<td class=\"n\" data-v=\"12.25\">12.2%</td><td class=\"n\" "
+		"data-v=\"12.25\">12.25</td>"
+		"<td class=\"n\" data-v=\"-0.5\">-0.5</td><td>yes</td><td class=\"n\">-3..19</td>"
+		"<td class=\"n\">2-4 cpus</td><td class=\"n\">-</td>"
+		"<td class=\"n\" data-v=\"1234567890123\">1234567890123</td></tr>\n"
+		"<tr class=\"line\"><td colspan=\"13\">a line</td></tr>\n"
+		"<tr><td>-</td><td class=\"n\">-</td><td class=\"n\">-</td><td class=\"n\">-</td>"
+		"<td class=\"n\">-</td><td class=\"n\">-</td><td class=\"n\">-</td><td "
+		"class=\"n\">-</td>"
+		"<td>-</td><td class=\"n\">-</td><td class=\"n\">-</td><td class=\"n\">-</td>"
+		"<td class=\"n\">-</td></tr>\n</tbody></table></div>\n");
+	expect_typed(
 		TABLE_AS_CSV,
 		"text,count,signed,ns,bytes,pct,real,digits,bool,range,cpus,rare\n"
 		"\"a|b,\"\"<c\\x0a\",1234567890123,-5,1234567,1536,12.25,12.25,-0.5,true,-3..19,"
