@@ -498,7 +498,7 @@ struct error *display_settle(struct display *display, enum display_of of)
 	if (display->wrap && terminal_is_wide())
 		return error_create("--wide and --wrap exclude each other");
 	if (!display->has_limit)
-		view->limit = view->people ? REPORT_USUAL_ROWS : 0;
+		view->limit = report_formats[display->format].usual_rows;
 	if (of != DISPLAY_ONE)
 		view_hide_waits(view);
 	view->rates = of == DISPLAY_TWO;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A report as text, Markdown, JSON or CSV: the same rows and values in each.
+ * A report as text, Markdown, HTML, JSON or CSV: the same rows and values in each.
  */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
@@ -32,15 +32,18 @@ struct report_style {
 };
 
 /* Names of formats: REPORT(id, name, function, whether people read it, whether it includes the
- * results of conditions, which are printed on standard error otherwise) */
-#define REPORT_FORMATS(REPORT)                          \
-	REPORT(TABLE, "table", report_text, true, true) \
-	REPORT(JSON, "json", report_json, false, true)  \
-	REPORT(CSV, "csv", report_csv, false, false)    \
-	REPORT(MARKDOWN, "markdown", report_markdown, true, true)
+ * results of conditions, which are printed on standard error otherwise, rows that a block has
+ * without --limit or --all; 0: all) */
+#define REPORT_FORMATS(REPORT)                                                       \
+	REPORT(TABLE, "table", report_text, true, true, REPORT_USUAL_ROWS)           \
+	REPORT(JSON, "json", report_json, false, true, 0)                            \
+	REPORT(CSV, "csv", report_csv, false, false, 0)                              \
+	REPORT(MARKDOWN, "markdown", report_markdown, true, true, REPORT_USUAL_ROWS) \
+	REPORT(HTML, "html", report_html, true, true, REPORT_PAGE_ROWS)
 
-/* Rows that a block has without --limit or --all, where people read them. */
 #define REPORT_USUAL_ROWS 10
+/* A page shows the first of them, and has the others ready to be searched. */
+#define REPORT_PAGE_ROWS 500
 
 enum report_format {
 #define REPORT(id, ...) REPORT_##id,
@@ -57,6 +60,7 @@ struct report_format_info {
 	report_print print;
 	bool people;
 	bool has_results;
+	size_t usual_rows;
 };
 extern const struct report_format_info report_formats[REPORT_FORMAT_COUNT];
 
@@ -67,6 +71,11 @@ struct error *report_text(FILE *out, const struct report *report,
 /* The same, to be pasted where Markdown is understood. */
 struct error *report_markdown(FILE *out, const struct report *report,
 			      const struct report_style *style) MUST_CHECK;
+
+/* The same as a page of HTML that needs no other file (report/page.h): tables that can be sorted
+ * and searched, and bars of what threads did with their time. */
+struct error *report_html(FILE *out, const struct report *report,
+			  const struct report_style *style) MUST_CHECK;
 
 /* Print the report as JSON; doc/report.md has the schema. */
 struct error *report_json(FILE *out, const struct report *report,

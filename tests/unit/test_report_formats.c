@@ -70,6 +70,14 @@ static void add_hostiles(void)
 	comparison_run(&c);
 }
 
+/* What is ours alone in a page: styles and scripts, which are indented by tabs. */
+static void blank_tabs(char *text)
+{
+	for (; *text; text++)
+		if (*text == '\t')
+			*text = ' ';
+}
+
 /* The caller frees it. */
 static char *report_in(enum report_format format, const struct report_style *style)
 {
@@ -525,11 +533,53 @@ TEST(counters_are_made_visible)
 		_cleanup_free_ char *text = report(i);
 
 		assert_non_null(strstr(text, "reads"));
+		if (i == REPORT_HTML)
+			blank_tabs(text);
 		if (i != REPORT_JSON)
 			expect_harmless(text);
 		else
 			yajl_tree_free(parsed_json(text));
 	}
+}
+
+static size_t occurrences(const char *text, const char *of)
+{
+	size_t count = 0;
+
+	for (; (text = strstr(text, of)); text++)
+		count++;
+	return count;
+}
+
+/* Names are text wherever they are: in the title, the overview, pictures and tables. */
+TEST(no_name_becomes_markup)
+{
+	static const char *const names[] = { "</script><script>x()</script>",
+					     "<img src=x onerror=x()>", "\" onclick=\"x()\" '",
+					     "</title></pre></svg>", "@BODY@" };
+	_cleanup_free_ char *text = NULL;
+
+	for (uint32_t i = 0; i < array_length(names); i++) {
+		struct ctprof_thread *before = live(c.before[0], i + 1, i + 1, 5, names[i]);
+		struct ctprof_thread *after = live(c.after[0], i + 1, i + 1, 5, names[i]);
+
+		build_number(before, METRIC_run_time_ns, 100);
+		build_number(after, METRIC_run_time_ns, 100 + (uint64_t)(i + 1) * NS_PER_S);
+	}
+	c.view.overview = true;
+	comparison_run(&c);
+	text = report(REPORT_HTML);
+	assert_non_null(strstr(text, "&lt;/script&gt;&lt;script&gt;x()"));
+	assert_non_null(strstr(text, "@BODY@"));
+	assert_int_equal(occurrences(text, "<script"), 2);
+	assert_int_equal(occurrences(text, "</script"), 2);
+	assert_int_equal(occurrences(text, "<img"), 0);
+	assert_int_equal(occurrences(text, " onclick=\"x"), 0);
+	assert_int_equal(occurrences(text, "</title></pre"), 0);
+	/* Each script and style is one that the policy allows. */
+	assert_int_equal(occurrences(text, "'sha256-"),
+			 occurrences(text, "<script>") + occurrences(text, "<style>"));
+	assert_int_equal(occurrences(text, " style=\""), 0);
 }
 
 /* A file that does not say when it was made was not made in 1970. */
@@ -654,6 +704,6 @@ UNIT_TESTS(CASE(json_has_names_as_they_are), CASE(json_sends_no_control_characte
 	   CASE(markdown_names_stay_names), CASE(text_shows_names), CASE(text_is_wrapped),
 	   CASE(notes_and_names_of_files_are_made_visible), CASE(markdown_notes_stay_notes),
 	   CASE(kernels_are_made_visible), CASE(conditions_are_made_visible),
-	   CASE(counters_are_made_visible), CASE(an_unknown_time_is_none),
-	   CASE(markdown_of_groups_of_one_side), CASE(json_lists_unmeasured_metrics),
-	   CASE(one_snapshot), CASE(json_reports_write_errors))
+	   CASE(counters_are_made_visible), CASE(no_name_becomes_markup),
+	   CASE(an_unknown_time_is_none), CASE(markdown_of_groups_of_one_side),
+	   CASE(json_lists_unmeasured_metrics), CASE(one_snapshot), CASE(json_reports_write_errors))

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/page.h"
+
+#include <sha2.h>
+
+#include "base/array.h"
+#include "base/base64.h"
+#include "report/assets.h"
+#include "report/markup.h"
+
+static const enum asset styles[] = { ASSET_SHARED_STYLE, ASSET_REPORT_STYLE };
+static const enum asset scripts[] = { ASSET_TABLE_SCRIPT, ASSET_REPORT_SCRIPT };
+
+/* Each in an element of its own, whose text is the asset and nothing else: that is what is hashed.
+ */
+static void print_elements(FILE *out, const char *tag, const enum asset *assets, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct text text = asset_text(assets[i]);
+
+		fprintf(out, "<%s>", tag);
+		fwrite(text.bytes, 1, text.length, out);
+		fprintf(out, "</%s>\n", tag);
+	}
+}
+
+static void print_sources(FILE *out, const char *directive, const enum asset *assets, size_t count)
+{
+	fprintf(out, "; %s", directive);
+	for (size_t i = 0; i < count; i++) {
+		const struct text text = asset_text(assets[i]);
+		char encoded[BASE64_SIZE(SHA256_DIGEST_LENGTH)];
+		uint8_t digest[SHA256_DIGEST_LENGTH];
+		SHA2_CTX sha;
+
+		SHA256Init(&sha);
+		SHA256Update(&sha, (const uint8_t *)text.bytes, text.length);
+		SHA256Final(digest, &sha);
+		base64_write(encoded, digest, sizeof(digest));
+		fprintf(out, " 'sha256-%s'", encoded);
+	}
+}
+
+static struct error *print_policy(FILE *out, const void *context)
+{
+	(void)context;
+	fputs("default-src 'none'; base-uri 'none'; form-action 'none'", out);
+	print_sources(out, "style-src", styles, array_length(styles));
+	print_sources(out, "script-src", scripts, array_length(scripts));
+	return NULL;
+}
+
+static struct error *print_title(FILE *out, const void *context)
+{
+	const struct page *page = context;
+
+	return markup_text(out, text_of(page->title));
+}
+
+static struct error *print_styles(FILE *out, const void *context)
+{
+	(void)context;
+	print_elements(out, "style", styles, array_length(styles));
+	return NULL;
+}
+
+static struct error *print_scripts(FILE *out, const void *context)
+{
+	(void)context;
+	print_elements(out, "script", scripts, array_length(scripts));
+	return NULL;
+}
+
+static struct error *print_facts(FILE *out, const void *context)
+{
+	const struct page *page = context;
+
+	return page->facts ? page->facts(out, page->context) : NULL;
+}
+
+static struct error *print_body(FILE *out, const void *context)
+{
+	const struct page *page = context;
+
+	return page->body(out, page->context);
+}
+
+static const struct slot slots[] = {
+	{ { "@POLICY@", 8 }, print_policy }, { { "@TITLE@", 7 }, print_title },
+	{ { "@STYLES@", 8 }, print_styles }, { { "@FACTS@", 7 }, print_facts },
+	{ { "@BODY@", 6 }, print_body },     { { "@SCRIPTS@", 9 }, print_scripts },
+};
+
+struct error *page_print(FILE *out, const struct page *page)
+{
+	return markup_fill(out, asset_text(ASSET_REPORT), slots, array_length(slots), page);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A page of HTML in one file: assets/report_page.html with styles and scripts in it.
+ *
+ * It loads nothing, and runs nothing but our scripts: its Content-Security-Policy allows no source,
+ * and styles and scripts by their SHA-256 alone (CSP Level 3, 2.3.1), which are computed when it is
+ * written. So names in a page start no script even if a bug leaves them unescaped, and there is no
+ * 'unsafe-inline'. That also rules out attributes `style` and `onclick`: colours are classes, or
+ * presentation attributes of SVG.
+ */
+#ifndef REPORT_PAGE_H
+#define REPORT_PAGE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/error.h"
+
+struct page {
+	const char *title;
+	struct error *(*facts)(FILE *out, const void *context); /* below it, as HTML; NULL: none */
+	struct error *(*body)(FILE *out, const void *context);  /* as HTML */
+	const void *context;
+};
+
+struct error *page_print(FILE *out, const struct page *page) MUST_CHECK;
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * report_page.js PAGE JSON [PICTURE]: the page of a comparison in a browser, beside what JSON says of the same two files.
+ * They have processes many0 to many59, whose CPU time grew by their number in ms, and one whose name is markup.
+ */
+"use strict";
+const assert = require("assert"), fs = require("fs");
+const Browser = require("./browser.js");
+
+const [, , file, json, picture] = process.argv;
+const report = JSON.parse(fs.readFileSync(json));
+const HOSTILE = "</script><script>document.title='run'</script>";
+
+/* What one unit is in the smallest of its kind: of that are the exact numbers of a page. */
+const scales = { us: 1e3, ms: 1e6, s: 1e9, ticks: 1e7, kib: 1024 };
+
+/* Run in the page: rows of the tables under a heading, as objects by column: texts, and exact numbers. */
+function rowsOf(heading) {
+	const rows = [];
+	for (const h3 of document.querySelectorAll("h3")) {
+		const table = h3.nextElementSibling && h3.nextElementSibling.querySelector("table.data");
+		if (h3.textContent !== heading || !table)
+			continue;
+		const names = [...table.tHead.rows[0].cells].map(cell => cell.textContent.replace(/ [▾▴]$/, ""));
+		for (const row of table.querySelectorAll("tbody tr:not(.line)"))
+			rows.push(Object.fromEntries([...row.cells].map((cell, i) => [names[i],
+				{ text: cell.textContent, exact: cell.dataset.v, hidden: row.hidden }])));
+	}
+	return rows;
+}
+
+async function opensWithoutAWordOnTheConsole(browser) {
+	const page = await browser.page();
+	await page.open("file://" + file);
+	assert.deepStrictEqual(page.problems, []);
+	assert.deepStrictEqual(page.requests.map(decodeURI), ["file://" + file]);
+	assert.strictEqual(await page.run(() => document.title), "before.json -> after.json");
+	if (picture)
+		await page.picture(picture);
+	return page;
+}
+
+async function hasTheNumbersOfJson(page) {
+	const shown = await page.run(rowsOf, "Primary metrics");
+	let compared = 0;
+	for (const row of shown) {
+		const said = report.rows.find(r => r.group === row.process.text && r.metric === row.metric.text);
+		/* People see the workers of the kernel as one group. */
+		if (row.process.text === "kworker")
+			continue;
+		assert.ok(said, row.process.text + " " + row.metric.text);
+		const scale = scales[said.unit.toLowerCase()] || 1;
+		for (const [column, value] of [["baseline", said.baseline], ["candidate", said.candidate], ["delta", said.delta]]) {
+			if (typeof value !== "number")
+				continue;
+			assert.strictEqual(Number(row[column].exact), value * scale, row.metric.text + " " + column);
+			compared++;
+		}
+	}
+	assert.ok(compared > 200, "compared " + compared);
+}
+
+/* The page that a policy would have stopped is not this one: nothing ran, and the name is text. */
+async function showsNamesAsText(page) {
+	const rows = await page.run(rowsOf, "Primary metrics");
+	assert.ok(rows.some(row => row.process.text === HOSTILE));
+	assert.strictEqual(await page.run(() => document.scripts.length), 2);
+	assert.ok((await page.run(() => document.querySelector("pre").textContent)).startsWith("before.json -> after.json: 10.0 s apart"));
+	/* And would not run. */
+	await page.run(() => {
+		const script = document.createElement("script");
+		script.textContent = "document.title = 'run'";
+		document.body.append(script);
+	});
+	assert.strictEqual(await page.run(() => document.title), "before.json -> after.json");
+	assert.ok(page.problems.length && page.problems.every(problem => /Content Security Policy/.test(problem)));
+	page.problems = [];
+}
+
+const clickHeading = name => [...document.querySelectorAll("th button")].find(b => b.textContent.startsWith(name)).click();
+const visible = rows => rows.filter(row => !row.process.hidden);
+
+async function sorts(page) {
+	const times = async () => (await page.run(rowsOf, "Primary metrics")).filter(row => row.metric.text === "run_time_ns");
+	await page.run(clickHeading, "delta");
+	let deltas = (await times()).map(row => Number(row.delta.exact));
+	assert.deepStrictEqual(deltas, deltas.slice().sort((a, b) => b - a));
+	await page.run(clickHeading, "delta");
+	deltas = (await times()).map(row => Number(row.delta.exact));
+	assert.deepStrictEqual(deltas, deltas.slice().sort((a, b) => a - b));
+	await page.run(clickHeading, "process");
+	const names = (await times()).map(row => row.process.text);
+	assert.deepStrictEqual(names, names.slice().sort());
+	assert.strictEqual(await page.run(() => document.querySelector("th").getAttribute("aria-sort")), "ascending");
+}
+
+async function filtersByKeyboard(page) {
+	await page.press("/");
+	await page.type("many57 run_time");
+	const rows = visible(await page.run(rowsOf, "Primary metrics"));
+	assert.deepStrictEqual(rows.map(row => [row.process.text, row.metric.text, row.delta.text]), [["many57", "run_time_ns", "+57.000ms"]]);
+	assert.strictEqual(await page.run(() => document.getElementById("matched").textContent), "1 row");
+	await page.press("Escape");
+	assert.strictEqual(await page.run(() => document.getElementById("matched").textContent), "");
+}
+
+async function foldsAndUnfolds(page) {
+	const count = () => document.querySelectorAll("table.data tbody tr:not(.line):not([hidden])").length;
+	const folded = await page.run(count);
+	await page.run(() => document.getElementById("unfold").click());
+	const all = await page.run(count);
+	assert.ok(all > folded + 30, folded + " of " + all);
+	assert.strictEqual(all, await page.run(() => document.querySelectorAll("table.data tbody tr:not(.line)").length));
+	await page.run(() => document.getElementById("unfold").click());
+	assert.strictEqual(await page.run(count), folded);
+}
+
+async function isLightAndDark(page, browser) {
+	const paper = () => getComputedStyle(document.body).backgroundColor;
+	assert.strictEqual(await page.run(paper), "rgb(255, 255, 255)");
+	await page.run(() => document.getElementById("theme").click());
+	assert.strictEqual(await page.run(paper), "rgb(20, 24, 31)");
+	const dark = await browser.page({ dark: true });
+	await dark.open("file://" + file);
+	assert.strictEqual(await dark.run(paper), "rgb(20, 24, 31)");
+}
+
+async function prints(page) {
+	const pdf = await page.pdf();
+	assert.strictEqual(pdf.subarray(0, 5).toString(), "%PDF-");
+	assert.ok(pdf.length > 10000);
+}
+
+/* Without scripts the overview, the bars and every row are there, and nothing that needs one. */
+async function readsWithoutScripts(browser) {
+	const page = await browser.page({ noScript: true });
+	await page.open("file://" + file);
+	const { root } = await page.send("DOM.getDocument", { depth: -1 });
+	const has = async what => (await page.send("DOM.querySelectorAll", { nodeId: root.nodeId, selector: what })).nodeIds.length;
+	assert.strictEqual(await has("pre"), 1 + await has("details"));
+	assert.ok(await has("svg.bars rect") > 5);
+	assert.ok(await has("table.data tbody tr") > 60);
+	assert.strictEqual(await has("#bar[hidden]"), 1);
+	assert.strictEqual(await has("tr[hidden]"), 0);
+	assert.deepStrictEqual(page.problems, []);
+}
+
+(async () => {
+	const browser = await Browser.start();
+	if (!browser) {
+		console.log("no Chromium");
+		process.exitCode = 77;
+		return;
+	}
+	try {
+		const page = await opensWithoutAWordOnTheConsole(browser);
+		await hasTheNumbersOfJson(page);
+		await showsNamesAsText(page);
+		await sorts(page);
+		await filtersByKeyboard(page);
+		await foldsAndUnfolds(page);
+		await isLightAndDark(page, browser);
+		await prints(page);
+		await readsWithoutScripts(browser);
+		assert.deepStrictEqual(page.problems, []);
+	} finally {
+		await browser.end();
+	}
+})().catch(err => {
+	console.log(err);
+	process.exitCode = 1;
+});
