@@ -12,10 +12,10 @@
 #include "capture/capture.h"
 #include "os/tasks.h"
 #include "os/taskstats_socket.h"
+#include "os/throttle.h"
 #include "state/reading.h"
 #include "top/past.h"
 #include "top/thread_watch.h"
-#include "top/throttle.h"
 
 /* Begins as {0}. */
 struct top_inspector {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "top/throttle.h"
+#include "os/throttle.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -48,7 +48,6 @@ static bool read_quota_v1(int dir, const char *directory, struct file_buffer *bu
 	       text_u64(text_trim(bytes), &ret->period_us) && ret->period_us;
 }
 
-/* False: it has no quota. */
 static bool read_level(int dir, bool is_v1, const char *directory, struct file_buffer *buffer,
 		       struct throttle_level *ret)
 {
@@ -66,6 +65,19 @@ static bool read_level(int dir, bool is_v1, const char *directory, struct file_b
 	if (is_v1)
 		ret->wait_us /= 1000; /* nanoseconds */
 	return true;
+}
+
+bool throttle_read_level(const struct cgroup_tree *tree, bool is_v1, const char *directory,
+			 struct throttle_level *ret)
+{
+	struct file_buffer buffer = { 0 };
+	struct throttle_level level = { 0 };
+	const bool has_quota = read_level(tree->dir, is_v1, directory, &buffer, &level);
+
+	file_buffer_deinit(&buffer);
+	if (has_quota)
+		*ret = level;
+	return has_quota;
 }
 
 /* The directories from the cgroup upwards, below where the tree is mounted. */
@@ -101,8 +113,7 @@ void throttle_read_tree(const struct cgroup_tree *tree, bool is_v1, const char *
 	file_buffer_deinit(&buffer);
 }
 
-/* Its cgroup of the controller of version 1; false: it has none. */
-static bool find_path_v1(int proc, uint32_t tid, char ret[THROTTLE_PATH])
+bool throttle_path_v1(int proc, uint32_t tid, char ret[THROTTLE_PATH])
 {
 	struct file_buffer buffer = { 0 };
 	struct text bytes, path;
@@ -121,22 +132,35 @@ static bool find_path_v1(int proc, uint32_t tid, char ret[THROTTLE_PATH])
 }
 
 /* A host has the controller in one of both versions. */
+struct error *throttle_tree_open(int proc, struct cgroup_tree *ret, bool *ret_is_v1)
+{
+	struct cgroup_tree tree;
+	struct error *err = cgroup_tree_open_v1(proc, "cpu", &tree);
+
+	if (err)
+		return err;
+	*ret_is_v1 = tree.dir >= 0;
+	if (tree.dir < 0) {
+		cgroup_tree_close(&tree);
+		err = cgroup_tree_open(proc, &tree);
+	}
+	if (!err)
+		*ret = tree;
+	return err;
+}
+
 void throttle_read(uint32_t tid, const char *path, struct throttle_reading *ret)
 {
 	_cleanup_close_ int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct cgroup_tree tree = { .dir = -1 };
 	char path_v1[THROTTLE_PATH];
+	bool is_v1 = false;
 
 	if (proc >= 0)
-		error_destroy(cgroup_tree_open_v1(proc, "cpu", &tree));
-	if (tree.dir >= 0) {
-		throttle_read_tree(&tree, true, find_path_v1(proc, tid, path_v1) ? path_v1 : NULL,
-				   ret);
-	} else {
-		if (proc >= 0)
-			error_destroy(cgroup_tree_open(proc, &tree));
-		throttle_read_tree(&tree, false, path, ret);
-	}
+		error_destroy(throttle_tree_open(proc, &tree, &is_v1));
+	if (is_v1)
+		path = throttle_path_v1(proc, tid, path_v1) ? path_v1 : NULL;
+	throttle_read_tree(&tree, is_v1, path, ret);
 	cgroup_tree_close(&tree);
 }
 

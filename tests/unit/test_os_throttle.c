@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "top/throttle.h"
+#include "os/throttle.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>

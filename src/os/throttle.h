@@ -5,8 +5,8 @@
  * kernel/sched/core.c), or, where version 1 has the controller, cpu.cfs_quota_us, cpu.cfs_period_us
  * and cpu.stat (Documentation/scheduler/sched-bwc.rst).
  */
-#ifndef TOP_THROTTLE_H
-#define TOP_THROTTLE_H
+#ifndef OS_THROTTLE_H
+#define OS_THROTTLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,6 +32,16 @@ struct throttle_reading {
 	struct throttle_level levels[THROTTLE_LEVELS];
 	size_t count;
 };
+
+/* Read the cgroup of a directory below where the tree is mounted. False: it has no quota. */
+bool throttle_read_level(const struct cgroup_tree *tree, bool is_v1, const char *directory,
+			 struct throttle_level *ret);
+
+/* The tree that has the controller: of version 1, if it is mounted, else of version 2. */
+struct error *throttle_tree_open(int proc, struct cgroup_tree *ret, bool *ret_is_v1) MUST_CHECK;
+
+/* The cgroup of a thread in that tree of version 1. False: the thread is gone. */
+bool throttle_path_v1(int proc, uint32_t tid, char ret[THROTTLE_PATH]);
 
 /* Read the cgroup of a thread and those above it. `path` is its cgroup of version 2, as in
  * /proc/PID/cgroup; NULL: unknown. */
