@@ -371,6 +371,7 @@ static struct error *collect_profile(struct taking *t)
 	t->options = profile_arguments_apply(&t->arguments->profile);
 	t->options.by_cpu = t->arguments->output.group_by == FLAME_BY_CPU;
 	t->options.only_times &= !t->options.by_cpu;
+	t->options.quotas = t->options.off_cpu;
 	t->options.statistics = statistics;
 	t->options.progress = show_tables_progress;
 	t->options.progress_context = t;

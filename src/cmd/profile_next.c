@@ -114,7 +114,8 @@ struct error *profile_next(FILE *out, const struct profile_report *report, const
 	thread = &profile->threads.items[number];
 	/* It may have ended. */
 	if (thread->tgid && !kill((pid_t)thread->tgid, 0))
-		print_questions(out, thread, reason, is_of_both(profile), profile->meta.target);
+		print_questions(out, thread, reason, is_of_both(profile),
+				profile->meta.target || quota_report_has_any(report));
 	else
 		fprintf(out, "\nAs a picture: add -o %s.svg\n",
 			is_of_both(profile) || reason == REASON_ON_CPU ? "profile" : "offcpu");

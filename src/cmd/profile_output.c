@@ -370,14 +370,14 @@ typedef struct error *profile_text(FILE *out, const struct profile_report *repor
  * are the answer. Where there is time on the CPU, functions come before whole stacks: these are of
  * waits mostly. */
 static profile_text *const texts[] = {
-	idle_report,     program_report,   reason_report, preemptor_report,
-	longest_report,  histogram_report, waits_report,  stack_report,
-	function_report, thread_report,    names_report,  footer_report,
+	idle_report,    program_report,   reason_report, quota_report, preemptor_report,
+	longest_report, histogram_report, waits_report,  stack_report, function_report,
+	thread_report,  names_report,     footer_report,
 };
 static profile_text *const texts_on_cpu[] = {
-	idle_report,    program_report,   reason_report, preemptor_report,
-	longest_report, histogram_report, waits_report,  function_report,
-	stack_report,   thread_report,    names_report,  footer_report,
+	idle_report,    program_report,   reason_report, quota_report,    preemptor_report,
+	longest_report, histogram_report, waits_report,  function_report, stack_report,
+	thread_report,  names_report,     footer_report,
 };
 /* The comparison of two profiles covers only stacks. */
 static profile_text *const texts_of_two[] = { stack_report };

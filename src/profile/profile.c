@@ -45,6 +45,7 @@ void profile_destroy(struct profile *profile)
 	array_deinit(&profile->wakers);
 	array_deinit(&profile->longest);
 	array_deinit(&profile->preemptors);
+	array_deinit(&profile->quotas);
 	array_deinit(&profile->histograms);
 	word_map_deinit(&profile->frame_numbers);
 	tree_index_deinit(&profile->node_index);

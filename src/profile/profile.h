@@ -167,6 +167,15 @@ struct preemptor {
 	uint64_t ns;
 };
 
+/* A cgroup that ran out of its quota of CPU time meanwhile. */
+struct profile_quota {
+	const struct name *cgroup;   /* path */
+	double cpus;                 /* that the quota is worth */
+	uint64_t periods, throttled; /* that passed, and in which it ran out */
+	uint64_t throttled_ns;       /* the sum over CPUs on which threads had to wait for that */
+	uint64_t waits_ns;           /* of threads of the profile in it for a CPU, for any reason */
+};
+
 /* Histograms of the blocked or runnable intervals of a thread. */
 struct thread_histogram {
 	uint32_t thread;
@@ -256,6 +265,9 @@ struct profile {
 	struct {
 		ARRAY(struct preemptor);
 	} preemptors;
+	struct {
+		ARRAY(struct profile_quota);
+	} quotas; /* by the time for which they throttled, longest first; in no file */
 	struct {
 		ARRAY(struct thread_histogram);
 	} histograms;

@@ -50,6 +50,15 @@ struct error *reason_report(FILE *out, const struct profile_report *report,
 			    const struct profile_style *style) MUST_CHECK;
 
 /*
+ * A line for each of the cgroups whose quota kept threads from a CPU for long, longest first: of
+ * the whole host, with the part of their waits for a CPU that this was, at least.
+ */
+struct error *quota_report(FILE *out, const struct profile_report *report,
+			   const struct profile_style *style) MUST_CHECK;
+/* Does it print any? */
+bool quota_report_has_any(const struct profile_report *report);
+
+/*
  * The heaviest functions of the flame, with all that they call, as a tree, heaviest first: callers
  * above what they call, and indented only where ways part. It ends in at most `limit` places. Of
  * two profiles, what changed most.

@@ -7,6 +7,7 @@
 
 #include "bpf/program_cost.h"
 #include "elf/kallsyms.h"
+#include "os/quotas.h"
 #include "probe/attach.h"
 #include "process/process_watch.h"
 #include "process/unwinder.h"
@@ -73,6 +74,7 @@ struct profile_session {
 	uint64_t started_unix_ns, started, stopped; /* the latter by CLOCK_MONOTONIC; 0: not yet */
 	/* at the last reading */
 	uint64_t read_at;
+	struct quotas quotas; /* at that time */
 	struct counted_table counted;
 	struct amounts slots, runners;
 	struct {
@@ -91,5 +93,8 @@ struct profile_session {
 
 /* Read the functions of the kernel, unless that was done. */
 void profile_session_find_symbols(struct profile_session *session);
+
+/* Read the quotas of the host before the first reading, if they are wanted (reading_quotas.c). */
+void profile_begin_quotas(struct profile_session *session);
 
 #endif

@@ -234,6 +234,8 @@ static struct error *read_maps(struct profile_reading *r)
 	if (!err)
 		err = reading_extras(r);
 	if (!err)
+		err = reading_quotas(r);
+	if (!err)
 		err = reading_target(r);
 	if (!err && r->session->images)
 		err = process_table_put(process_watch_table(r->session->images), r->profile);

@@ -521,6 +521,7 @@ void profile_session_close(struct profile_session *session)
 	array_deinit(&session->slots.values);
 	word_map_deinit(&session->runners.places);
 	array_deinit(&session->runners.values);
+	quotas_deinit(&session->quotas);
 	array_deinit(&session->totals);
 	word_map_deinit(&session->epoch.moved);
 	free(session);
@@ -557,6 +558,7 @@ struct error *profile_session_start(struct profile_session *session)
 	session->started_unix_ns = clock_ns(CLOCK_REALTIME);
 	session->started = session->read_at = clock_ns(CLOCK_MONOTONIC);
 	program_cost_begin(&session->cost, session->program->obj, session->started);
+	profile_begin_quotas(session);
 	err = attach_profiler(session);
 	if (!err && session->options.off_cpu && session->options.user_frames)
 		profile_take_all_first_stacks(session);

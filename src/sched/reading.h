@@ -57,6 +57,10 @@ struct error *reading_extras(struct profile_reading *r) MUST_CHECK;
 /* Say what was profiled, if processes were named, once threads are known (reading_target.c). */
 struct error *reading_target(struct profile_reading *r) MUST_CHECK;
 
+/* Read which quotas of cgroups ran out, and what their threads waited for a CPU, once samples are
+ * known (reading_quotas.c). */
+struct error *reading_quotas(struct profile_reading *r) MUST_CHECK;
+
 /* A wait in this kernel stack, before any node is asked for (reading_stacks.c). */
 struct error *reading_stack_of_wait(struct profile_reading *r, uint32_t stack,
 				    uint64_t ns) MUST_CHECK;

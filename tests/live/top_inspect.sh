@@ -173,6 +173,10 @@ quotas_are_named() {
 	"$ctprof" top --inspect "$pid" -i 1s --format json > "$json"
 	sentence=$(jq -r .answer "$json")
 	says ".* waiting for a CPU.*; cgroup /ctprof-test-$$ ran out of its quota \((cpu\.max|cpu\.cfs_quota_us): 0\.20 CPUs\) in [0-9]+ of [0-9]+ periods, for [0-9.]+m?s in all on its CPUs"
+	"$ctprof" offcpu -p "$pid" -d 1s > "$scratch/text" 2>&1
+	grep -qE "^CPU wait: cgroup /ctprof-test-$$ ran out of its quota \(0\.20 CPUs\) in [0-9]+ of [0-9]+ periods$" "$scratch/text"
+	"$ctprof" offcpu -d 1s > "$scratch/text" 2>&1
+	grep -qE "^CPU wait: [0-9]+ %( or more)? of [0-9.]+m?s in cgroup /ctprof-test-$$ was for its quota \(0\.20 CPUs\), which ran out in [0-9]+ of [0-9]+ periods$" "$scratch/text"
 }
 
 run_case "top: a signal ends the window of an inspection" inspect_needs_top signals_end_windows

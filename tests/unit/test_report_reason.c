@@ -165,7 +165,53 @@ TEST(profiles_without_names_or_with_waits_have_no_programs)
 }
 
 #define SCENE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-UNIT_TESTS(SCENE(programs_are_ordered_by_what_matters),
+/* --- quotas --- */
+
+static void run_out(const char *cgroup, uint64_t throttled, uint64_t throttled_ns,
+		    uint64_t waits_ns)
+{
+	const struct profile_quota quota = { .cgroup = profile_name(s.profile, cgroup,
+								    strlen(cgroup)),
+					     .cpus = 0.5,
+					     .periods = 30,
+					     .throttled = throttled,
+					     .throttled_ns = throttled_ns,
+					     .waits_ns = waits_ns };
+
+	assert_true(array_push(&s.profile->quotas, quota));
+}
+
+TEST(quotas_that_ran_out_are_told)
+{
+	run_out("/batch", 28, 6500, 10000);
+	run_out("/other", 30, 6000, 3000);
+	run_out("/none", 30, 6000, 0);
+	run_out("/little", 1, 40, 1000);
+	s.profile->meta.is_whole_host = true;
+	assert_string_equal(report_scene_text(&s, quota_report),
+			    "CPU wait: 65 % or more of 10.000µs in cgroup /batch was for its quota "
+			    "(0.50 CPUs), which ran out in 28 of 30 periods\n"
+			    "CPU wait: 100 % of 3.000µs in cgroup /other was for its quota "
+			    "(0.50 CPUs), which ran out in 30 of 30 periods\n");
+	/* Some of the threads: how much of the time is theirs is not known. */
+	s.profile->meta.is_whole_host = false;
+	assert_string_equal(report_scene_text(&s, quota_report),
+			    "CPU wait: cgroup /batch ran out of its quota (0.50 CPUs) in 28 of 30 "
+			    "periods\n"
+			    "CPU wait: cgroup /other ran out of its quota (0.50 CPUs) in 30 of 30 "
+			    "periods\n");
+	assert_true(quota_report_has_any(&s.report));
+}
+
+TEST(no_quota_is_told_that_explains_nothing)
+{
+	run_out("/little", 1, 40, 1000);
+	assert_string_equal(report_scene_text(&s, quota_report), "");
+	assert_false(quota_report_has_any(&s.report));
+}
+
+UNIT_TESTS(SCENE(programs_are_ordered_by_what_matters), SCENE(quotas_that_ran_out_are_told),
+	   SCENE(no_quota_is_told_that_explains_nothing),
 	   SCENE(rows_are_limited_and_the_rest_is_counted), SCENE(idle_waits_are_one_line),
 	   SCENE(time_on_the_cpu_has_no_reasons),
 	   SCENE(programs_have_their_processes_also_those_without_samples),
