@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/json_writer.h"
 #include "cli/commands.h"
@@ -65,7 +66,84 @@ static bool is_probe_selected(const struct doctor_arguments *arguments, size_t n
 	return !arguments->required.count;
 }
 
-/* --- for people --- */
+/* --- for people: the summary --- */
+
+/* What enables a source that is not fully available. */
+enum remedy { REMEDY_COMMAND, REMEDY_BOOT, REMEDY_NONE, REMEDY_NONE_PARTLY, REMEDY_COUNT };
+
+static const char *const remedy_words[REMEDY_COUNT] = {
+	[REMEDY_COMMAND] = "a command enables",
+	[REMEDY_BOOT] = "a boot parameter enables",
+	[REMEDY_NONE] = "missing, for reasons below",
+	[REMEDY_NONE_PARTLY] = "in part, for reasons below",
+};
+
+static enum remedy remedy_of(const struct probe_result *result)
+{
+	if (result->command)
+		return REMEDY_COMMAND;
+	if (result->boot)
+		return REMEDY_BOOT;
+	return result->presence == PRESENCE_NO ? REMEDY_NONE : REMEDY_NONE_PARTLY;
+}
+
+static void print_sources(const struct probe_result *results, enum remedy remedy)
+{
+	const char *before = "";
+
+	for (size_t i = 0; i < probe_count; i++) {
+		if (results[i].presence == PRESENCE_YES || remedy_of(&results[i]) != remedy)
+			continue;
+		if (*before)
+			printf("%s%s", before, probes[i].name);
+		else
+			printf("  %s: %s", remedy_words[remedy], probes[i].name);
+		before = ", ";
+	}
+	if (*before)
+		putchar('\n');
+}
+
+static void print_summary(const struct probe_result *results)
+{
+	size_t counts[PRESENCE_COUNT] = { 0 };
+
+	for (size_t i = 0; i < probe_count; i++)
+		counts[results[i].presence]++;
+	printf("%zu of %zu sources work here", probe_count - counts[PRESENCE_NO], probe_count);
+	if (counts[PRESENCE_PARTLY])
+		printf(", %zu of them in part", counts[PRESENCE_PARTLY]);
+	putchar('\n');
+	for (enum remedy remedy = 0; remedy < REMEDY_COUNT; remedy++)
+		print_sources(results, remedy);
+	putchar('\n');
+}
+
+/* The command that enables most sources. */
+static void print_next(const struct probe_result *results)
+{
+	const char *best = NULL;
+	size_t most = 0;
+
+	for (size_t i = 0; i < probe_count; i++) {
+		size_t count = 0;
+
+		for (size_t k = i; results[i].command && k < probe_count; k++)
+			count += strings_equal(results[k].command, results[i].command);
+		if (count > most) {
+			most = count;
+			best = results[i].command;
+		}
+	}
+	if (best && geteuid())
+		printf("\nWhat works as root? sudo ctprof doctor\n");
+	else if (best)
+		printf("\nEnable %zu source%s: %s\n", most, most == 1 ? "" : "s", best);
+	else
+		printf("\nWhat do threads do now? ctprof top\n");
+}
+
+/* --- for people: the table --- */
 
 static void print_detail(const char *what, const char *text)
 {
@@ -104,6 +182,10 @@ static void print_remedy(const struct doctor_arguments *arguments,
 static void print_results_text(const struct doctor_arguments *arguments,
 			       const struct probe_result *results)
 {
+	const bool is_whole = !arguments->required.count;
+
+	if (is_whole)
+		print_summary(results);
 	printf("%-16s %-7s %s\n", "source", "here", "provides");
 	for (size_t i = 0; i < probe_count; i++) {
 		const struct probe_result *result = &results[i];
@@ -115,6 +197,8 @@ static void print_results_text(const struct doctor_arguments *arguments,
 		print_detail("why", result->why);
 		print_remedy(arguments, results, i);
 	}
+	if (is_whole)
+		print_next(results);
 }
 
 /* --- for programs --- */

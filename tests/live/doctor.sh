@@ -18,9 +18,31 @@ says() {
 	equal "what it says of $1" "$(finding "$1" here)" "$2"
 }
 
+# The head counts the sources, and names each that lacks something once; the last line is a command of the table.
+summary_adds_up() {
+	local head
+
+	head=$(sed '/^$/,$d' "$scratch/text")
+	equal "the first line" "$(head -n 1 <<< "$head")" "$(jq -r '
+		"\(map(select(.here != "no")) | length) of \(length) sources work here" +
+		(map(select(.here == "partly")) | length | if . > 0 then ", \(.) of them in part" else "" end)' \
+		"$scratch/findings")"
+	equal "the sources that lack something" "$(sed -n 's/^  [^:]*: //p' <<< "$head" | sed 's/, /\n/g' | sort)" \
+		"$(jq -r '.[] | select(.here != "yes").source' "$scratch/findings" | sort)"
+	if jq -e 'any(.command)' "$scratch/findings" > /dev/null; then
+		is_root || return 0
+		jq -e --arg last "$(tail -n 1 "$scratch/text" | sed 's/^Enable [0-9]* sources*: //')" 'any(.command == $last)' \
+			"$scratch/findings" > /dev/null
+	else
+		equal "the last line" "$(tail -n 1 "$scratch/text")" "What do threads do now? ctprof top"
+	fi
+}
+
 says_the_same_to_people() {
 	"$ctprof" doctor > "$scratch/text"
 	examine
+	summary_adds_up
+	sed -i '1,/^$/d; /^$/,$d' "$scratch/text"
 	equal "the lines for people" "$(awk '!/^ / && NR > 1 { print $1, $2 }' "$scratch/text")" \
 		"$(jq -r '.[] | "\(.source) \(.here)"' "$scratch/findings")"
 	equal "the reasons for people" "$(sed -n "s/^    why  *//p" "$scratch/text" | tr -d 0-9)" \

@@ -26,7 +26,7 @@ examine() {
 			findings["$source here"]=${rest%% *}
 			;;
 		esac
-	done < "$scratch/findings"
+	done < <(sed '1,/^source /d; /^$/,$d' "$scratch/findings")
 }
 
 # finding SOURCE MEMBER
