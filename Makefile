@@ -40,19 +40,30 @@ objects   = $(patsubst %.c,$(B)/%.o,$(1))
 
 PROGRAM  := $(call objects,$(call sources,$(LAYERS)))
 # Tests, guests and benchmarks link the program without its commands.
-PARTS    := $(filter-out $(foreach layer,cmd cli top,$(B)/src/$(layer)/%),$(PROGRAM))
+PARTS    := $(filter-out $(foreach layer,cmd cli top serve,$(B)/src/$(layer)/%),$(PROGRAM))
 comma    := ,
 LIBRARY  := $(call objects,$(call sources,base metric snapshot) $(wildcard libctprof/*.c))
 KSTATS   := $(call objects,$(wildcard libkstats/*.c))
-LIBS     := -lbpf -lnl-genl-3 -lnl-3 -lyajl -ldw -lelf -lcapstone -liberty -llzma -lprotobuf-c -lcap -lseccomp -lz -lzstd -lmd -lutf8proc -lncursesw -ltinfo -lm -lpthread
+LIBS     := -lbpf -lnl-genl-3 -lnl-3 -lyajl -ldw -lelf -lcapstone -liberty -llzma -lprotobuf-c -lcap -lseccomp -lz -lzstd -lmd -lutf8proc -lncursesw -ltinfo \
+            -Wl,--as-needed -lmicrohttpd -Wl,--no-as-needed -lm -lpthread
 LIB_LIBS := -lyajl -lzstd
 ARCHIVES := -lbpf -lnl-genl-3 -lnl-3 -lyajl_s -ldw -lelf -lcapstone -liberty -lprotobuf-c -lcap -lseccomp -lzstd -llzma -lbz2 -lz \
-            -lmd -lutf8proc -lncursesw -ltinfo
+            -lmd -lutf8proc -lncursesw -ltinfo -lmicrohttpd
 
 # capstone refers to its decoders for all machines, whose tables of pointers are relocated at each start. These are not
 # used, so they are left out of programs that contain it.
 UNUSED   := $(foreach machine,AArch64 ARM EVM M680X M68K Mips PPC Sparc SystemZ TMS320C64x XCore,\
             -Wl,--defsym=$(machine)_global_init=0,--defsym=$(machine)_option=0)
+
+# libmicrohttpd refers to GnuTLS, which it calls for HTTPS only: src/serve/no_tls.c.
+UNUSED   += $(foreach function,alpn_set_protocols bye certificate_allocate_credentials certificate_free_credentials \
+            certificate_server_set_request certificate_set_dh_params certificate_set_retrieve_function2 \
+            certificate_set_retrieve_function3 certificate_set_x509_key_mem certificate_set_x509_key_mem2 \
+            certificate_set_x509_trust_mem cipher_get credentials_set deinit dh_params_deinit dh_params_import_pkcs3 \
+            dh_params_init handshake init malloc priority_deinit priority_init priority_set protocol_get_version \
+            psk_allocate_server_credentials psk_free_server_credentials psk_set_server_credentials_function \
+            record_check_pending record_get_direction record_recv record_send session_get_ptr session_set_ptr \
+            strerror transport_set_int2,-Wl,--defsym=gnutls_$(function)=0)
 STATIC_LIBS := $(UNUSED) $(ARCHIVES) -lm -lpthread
 
 # The program contains all libraries but the C library, since loading them takes longer than all else at its start.

@@ -56,6 +56,11 @@ struct error *gzip_write(struct gzip_writer *writer, const void *bytes, size_t l
 	return NULL;
 }
 
+struct error *gzip_flush(struct gzip_writer *writer)
+{
+	return deflate_all(writer, Z_SYNC_FLUSH);
+}
+
 struct error *gzip_finish(struct gzip_writer *writer)
 {
 	return deflate_all(writer, Z_FINISH);

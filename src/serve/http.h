@@ -48,7 +48,7 @@ enum http_step {
 	HTTP_DONE,  /* the answer is whole */
 	HTTP_LATER, /* nothing is written yet: call again after the next http_wake() */
 	HTTP_MORE,  /* send what is written, and call again after the next http_wake(), once the
-		     * client has taken all of it */
+		     * client has taken all of it; for HEAD this is HTTP_DONE */
 };
 
 /* Answers one request, or goes on with it. An error becomes status 500 (400, if its errnum is
@@ -91,11 +91,11 @@ struct http_counts http_counts(const struct http_server *server);
 
 /* --- for handlers --- */
 
-/* What of the path stood for the "*". */
+/* What of the path stood for the "*": one or more segments, none of which is empty, "." or "..". */
 const char *http_rest(const struct http_exchange *exchange);
 /* The value of `name` in the query, decoded; NULL: it is not there. */
 const char *http_query(const struct http_exchange *exchange, const char *name);
-/* A header; NULL: it is not there. */
+/* A header; NULL: it is not there. Take lists apart with http_choice_next() (http_request.h). */
 const char *http_header(const struct http_exchange *exchange, const char *name);
 struct text http_body(const struct http_exchange *exchange);
 
@@ -105,7 +105,9 @@ void http_type(struct http_exchange *exchange, const char *type);
 /* Another header of the answer; its value is checked for control characters. */
 struct error *http_add_header(struct http_exchange *exchange, const char *name,
 			      const char *value) MUST_CHECK;
-/* The bytes are such already (as of pprof): do not compress them for the client. */
+/* The bytes are such already (as of pprof): do not compress them for the client. Other answers of
+ * 1 KiB and more, and streams, are sent with gzip to clients that accept it; each message of a
+ * stream can be unpacked at once. */
 void http_is_compressed(struct http_exchange *exchange);
 
 /* Add to the answer; a json_sink, whose context is the exchange. */

@@ -13,7 +13,7 @@ SAN_OBJECTS   := $(patsubst %.c,$(SAN)/%.o,$(filter-out src/cmd/main.c,$(call so
                  $(SAN)/libctprof/libctprof.o $(patsubst %.c,$(SAN)/%.o,$(wildcard libkstats/*.c))
 UNIT_PROGRAMS := $(patsubst tests/unit/%.c,$(U)/%,$(wildcard tests/unit/test_*.c))
 UNIT_SHARED   := $(patsubst tests/unit/%.c,$(U)/%.o,\
-                   $(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c)))
+                   $(filter-out tests/unit/test_% tests/unit/http_scene.c,$(wildcard tests/unit/*.c)))
 
 # An emulated program cannot have sanitizers: what is tested is what is built then. The optimizer
 # would see, and refuse, that tests ask for impossible sizes.
@@ -50,6 +50,9 @@ $(U)/test_process_unwinder:         WRAPPED := -Wl,--wrap=bpf_map_delete_elem
 
 # Of the kernel module, what is no kernel.
 $(U)/test_kmod_control:   $(SAN)/kmod/control.o
+
+# Other programs do not load libmicrohttpd and the libraries of TLS that it brings.
+$(U)/test_serve_http:     $(U)/http_scene.o
 
 .SECONDARY: $(UNIT_PROGRAMS:=.o)
 

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "serve/http_internal.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <strings.h>
+
+/* Of a request line and its headers. */
+#define HEAD_MOST ((size_t)16 * 1024)
+
+/* What libmicrohttpd has for a connection: the head and what it makes of it, and later a piece of
+ * the answer. A head that does not fit gets status 431 or 414. */
+#define CLIENT_MEMORY ((size_t)32 * 1024)
+
+/* Without a byte in either direction, unless a handler has the answer to come. */
+#define SILENCE_S 30u
+
+/* --- routes --- */
+
+static bool route_fits(const struct http_route *route, const char *path)
+{
+	const size_t length = strlen(route->path);
+
+	if (length && route->path[length - 1] == '*')
+		return !strncmp(path, route->path, length - 1);
+	return !strcmp(path, route->path);
+}
+
+static bool method_fits(const struct http_route *route, const char *method)
+{
+	return !strcmp(route->method, method) ||
+	       (!strcmp(method, "HEAD") && !strcmp(route->method, "GET"));
+}
+
+/* NULL: none; `ret_allowed` then gets the methods that the path has, for Allow. */
+static const struct http_route *find_route(const struct http_server *server, const char *path,
+					   const char *method, char ret_allowed[64])
+{
+	*ret_allowed = '\0';
+	for (size_t i = 0; i < server->route_count; i++) {
+		const struct http_route *route = &server->routes[i];
+
+		if (!route_fits(route, path))
+			continue;
+		if (method_fits(route, method))
+			return route;
+		snprintf(ret_allowed + strlen(ret_allowed), 64 - strlen(ret_allowed), "%s%s%s",
+			 *ret_allowed ? ", " : "", route->method,
+			 !strcmp(route->method, "GET") ? ", HEAD" : "");
+	}
+	return NULL;
+}
+
+static enum MHD_Result refuse_route(struct http_exchange *exchange, const char *allowed)
+{
+	struct error *err;
+
+	if (!*allowed)
+		return http_exchange_refuse(exchange, MHD_HTTP_NOT_FOUND, "not found");
+	err = http_add_header(exchange, MHD_HTTP_HEADER_ALLOW, allowed);
+	error_destroy(err);
+	return http_exchange_refuse(exchange, MHD_HTTP_METHOD_NOT_ALLOWED, "method not allowed");
+}
+
+/* --- requests --- */
+
+static enum MHD_Result count_header(void *count, enum MHD_ValueKind kind, const char *name,
+				    const char *value)
+{
+	(void)kind;
+	(void)value;
+	if (!strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH))
+		++*(unsigned *)count;
+	return MHD_YES;
+}
+
+/* How much body the head announces. False: in a way that is ambiguous or has no length. */
+static bool read_body_length(const struct http_exchange *exchange, uint64_t *ret)
+{
+	const char *length = http_header(exchange, MHD_HTTP_HEADER_CONTENT_LENGTH);
+	unsigned count = 0;
+
+	MHD_get_connection_values(exchange->connection, MHD_HEADER_KIND, count_header, &count);
+	*ret = 0;
+	if (http_header(exchange, MHD_HTTP_HEADER_TRANSFER_ENCODING) || count > 1)
+		return false;
+	return !length || text_u64(text_of(length), ret);
+}
+
+static size_t head_length(const struct http_exchange *exchange)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+		exchange->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+
+	return info ? info->header_size : 0;
+}
+
+/* The head is whole. Refuse what will not be answered, before the body is read. */
+static enum MHD_Result begin(struct http_exchange *exchange, const char *method)
+{
+	char allowed[64];
+	uint64_t body;
+
+	exchange->is_begun = true;
+	exchange->is_head = !strcmp(method, "HEAD");
+	exchange->server->counts.requests++;
+	if (exchange->error)
+		return http_exchange_refuse(exchange, MHD_HTTP_BAD_REQUEST,
+					    exchange->error->message);
+	if (head_length(exchange) > HEAD_MOST)
+		return http_exchange_refuse(exchange, MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE,
+					    "headers too large");
+	exchange->route = find_route(exchange->server, exchange->target.path, method, allowed);
+	if (!exchange->route)
+		return refuse_route(exchange, allowed);
+	if (!read_body_length(exchange, &body))
+		return http_exchange_refuse(exchange, MHD_HTTP_LENGTH_REQUIRED, "length required");
+	if (body > exchange->route->body_most)
+		return http_exchange_refuse(exchange, MHD_HTTP_CONTENT_TOO_LARGE, "body too large");
+	return MHD_YES;
+}
+
+/* False: no memory; libmicrohttpd then closes the connection. */
+static bool add_to_body(struct http_exchange *exchange, const char *bytes, size_t length)
+{
+	struct http_bytes *body = &exchange->body;
+
+	if (length > exchange->route->body_most - body->count || !array_reserve(body, length))
+		return false;
+	memcpy(body->items + body->count, bytes, length);
+	body->count += length;
+	return true;
+}
+
+/* For libmicrohttpd: when the head is there, for each piece of the body, when all is there, and
+ * again each time that the connection is resumed. */
+static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
+			      const char *method, const char *version, const char *body,
+			      size_t *body_length, void **ret)
+{
+	struct http_exchange *exchange = *ret;
+
+	(void)context;
+	(void)connection;
+	(void)url;
+	(void)version;
+	if (!exchange)
+		return MHD_NO;
+	if (!exchange->is_begun)
+		return begin(exchange, method);
+	if (*body_length) {
+		const size_t length = *body_length;
+
+		*body_length = 0;
+		return add_to_body(exchange, body, length) ? MHD_YES : MHD_NO;
+	}
+	return http_exchange_answer(exchange);
+}
+
+/* For libmicrohttpd, when it has the request line. */
+static void *begin_exchange(void *context, const char *uri, struct MHD_Connection *connection)
+{
+	return http_exchange_create(context, connection, uri);
+}
+
+static void end_exchange(void *context, struct MHD_Connection *connection, void **exchange,
+			 enum MHD_RequestTerminationCode why)
+{
+	(void)context;
+	(void)connection;
+	(void)why;
+	http_exchange_destroy(*exchange);
+	*exchange = NULL;
+}
+
+static void count_client(void *context, struct MHD_Connection *connection, void **ret,
+			 enum MHD_ConnectionNotificationCode what)
+{
+	struct http_server *server = context;
+
+	(void)connection;
+	(void)ret;
+	if (what == MHD_CONNECTION_NOTIFY_STARTED)
+		server->counts.clients++;
+	else
+		server->counts.clients--;
+}
+
+/* --- the server --- */
+
+struct error *http_open(const struct http_options *options, const struct http_route *routes,
+			size_t route_count, void *context, struct http_server **ret)
+{
+	struct http_server *server = calloc(1, sizeof(*server));
+
+	if (!server)
+		return &error_no_memory;
+	*server = (struct http_server){
+		.routes = routes,
+		.route_count = route_count,
+		.context = context,
+	};
+	errno = 0;
+	server->daemon = MHD_start_daemon(
+		MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle, server,
+		MHD_OPTION_LISTEN_SOCKET, options->listen_fd, MHD_OPTION_CONNECTION_LIMIT,
+		options->clients_most, MHD_OPTION_CONNECTION_TIMEOUT, SILENCE_S,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, CLIENT_MEMORY, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+		MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, server, MHD_OPTION_NOTIFY_COMPLETED,
+		end_exchange, NULL, MHD_OPTION_NOTIFY_CONNECTION, count_client, server,
+		MHD_OPTION_END);
+	if (!server->daemon) {
+		free(server);
+		return error_system(errno, "cannot start the HTTP server");
+	}
+	*ret = server;
+	return NULL;
+}
+
+int http_fd(const struct http_server *server)
+{
+	return MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+}
+
+int http_timeout_ms(const struct http_server *server)
+{
+	MHD_UNSIGNED_LONG_LONG timeout;
+
+	if (!MHD_get_timeout(server->daemon, &timeout))
+		return -1;
+	return timeout < INT_MAX ? (int)timeout : INT_MAX;
+}
+
+struct error *http_serve(struct http_server *server)
+{
+	return MHD_run(server->daemon) ? NULL : error_create("the HTTP server has stopped");
+}
+
+static void resume(struct http_exchange *exchange)
+{
+	if (!exchange->is_suspended)
+		return;
+	exchange->is_suspended = false;
+	MHD_resume_connection(exchange->connection);
+}
+
+void http_wake(struct http_server *server)
+{
+	for (struct http_exchange *i = server->exchanges; i; i = i->next) {
+		i->is_due = true;
+		resume(i);
+	}
+}
+
+void http_close(struct http_server *server)
+{
+	if (!server)
+		return;
+	/* libmicrohttpd ends connections that are not suspended. */
+	for (struct http_exchange *i = server->exchanges; i; i = i->next)
+		resume(i);
+	MHD_stop_daemon(server->daemon);
+	free(server);
+}
+
+struct http_counts http_counts(const struct http_server *server)
+{
+	return server->counts;
+}

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "serve/http_internal.h"
+
+#include <errno.h>
+
+/* Smaller answers fit into one packet either way. */
+#define GZIP_LEAST ((size_t)1024)
+
+/* Of a stream at a time, from the memory of its connection. */
+#define STREAM_PIECE ((size_t)16 * 1024)
+
+/*
+ * The page loads scripts, styles and data of this server alone and runs no script within the
+ * document; it is in no frame, and no other origin embeds or opens what is here. Addresses have
+ * tokens, so no other server learns them.
+ */
+static const char *const always[][2] = {
+	{ "Content-Security-Policy",
+	  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+	  "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'" },
+	{ "X-Content-Type-Options", "nosniff" },
+	{ "Referrer-Policy", "no-referrer" },
+	{ "Cross-Origin-Opener-Policy", "same-origin" },
+	{ "Cross-Origin-Resource-Policy", "same-origin" },
+};
+
+struct http_exchange *http_exchange_create(struct http_server *server,
+					   struct MHD_Connection *connection, const char *uri)
+{
+	struct http_exchange *exchange = calloc(1, sizeof(*exchange));
+
+	if (!exchange)
+		return NULL;
+	exchange->server = server;
+	exchange->connection = connection;
+	exchange->status = MHD_HTTP_OK;
+	exchange->error = http_target_parse(uri ? uri : "", &exchange->target);
+	exchange->next = server->exchanges;
+	if (exchange->next)
+		exchange->next->previous = exchange;
+	server->exchanges = exchange;
+	return exchange;
+}
+
+static void unlink_exchange(struct http_exchange *exchange)
+{
+	if (exchange->next)
+		exchange->next->previous = exchange->previous;
+	if (exchange->previous)
+		exchange->previous->next = exchange->next;
+	else
+		exchange->server->exchanges = exchange->next;
+}
+
+void http_exchange_destroy(struct http_exchange *exchange)
+{
+	if (!exchange)
+		return;
+	unlink_exchange(exchange);
+	if (exchange->is_stream)
+		exchange->server->counts.streams--;
+	if (exchange->destroy)
+		exchange->destroy(exchange->kept);
+	gzip_writer_deinit(&exchange->gzip);
+	for (size_t i = 0; i < exchange->headers.count; i++) {
+		free(exchange->headers.items[i].name);
+		free(exchange->headers.items[i].value);
+	}
+	array_deinit(&exchange->headers);
+	array_deinit(&exchange->written);
+	array_deinit(&exchange->body);
+	free(exchange->type);
+	http_target_deinit(&exchange->target);
+	error_destroy(exchange->error);
+	free(exchange);
+}
+
+/* --- for handlers --- */
+
+const char *http_rest(const struct http_exchange *exchange)
+{
+	const size_t length = strlen(exchange->route->path);
+	const bool is_open_ended = length && exchange->route->path[length - 1] == '*';
+
+	return exchange->target.path + length - is_open_ended;
+}
+
+const char *http_query(const struct http_exchange *exchange, const char *name)
+{
+	return http_target_value(&exchange->target, name);
+}
+
+const char *http_header(const struct http_exchange *exchange, const char *name)
+{
+	return MHD_lookup_connection_value(exchange->connection, MHD_HEADER_KIND, name);
+}
+
+struct text http_body(const struct http_exchange *exchange)
+{
+	return (struct text){ exchange->body.items ? exchange->body.items : "",
+			      exchange->body.count };
+}
+
+void http_status(struct http_exchange *exchange, unsigned status)
+{
+	exchange->status = status;
+}
+
+void http_type(struct http_exchange *exchange, const char *type)
+{
+	free(exchange->type);
+	exchange->type = strdup(type);
+}
+
+static bool is_header_value(const char *value)
+{
+	for (; *value; value++)
+		if ((unsigned char)*value < ' ' || *value == '\x7f')
+			return false;
+	return true;
+}
+
+struct error *http_add_header(struct http_exchange *exchange, const char *name, const char *value)
+{
+	struct http_own_header header;
+
+	if (!is_header_value(value))
+		return error_create("control characters in the header %s", name);
+	header = (struct http_own_header){ strdup(name), strdup(value) };
+	if (header.name && header.value && array_push(&exchange->headers, header))
+		return NULL;
+	free(header.name);
+	free(header.value);
+	return &error_no_memory;
+}
+
+void http_is_compressed(struct http_exchange *exchange)
+{
+	exchange->is_compressed = true;
+}
+
+/* A sink for bytes that are sent as they are. */
+static struct error *write_plainly(void *context, const void *bytes, size_t length)
+{
+	struct http_exchange *exchange = context;
+
+	if (!length)
+		return NULL;
+	if (!array_reserve(&exchange->written, length))
+		return &error_no_memory;
+	memcpy(exchange->written.items + exchange->written.count, bytes, length);
+	exchange->written.count += length;
+	return NULL;
+}
+
+struct error *http_write(void *context, const void *bytes, size_t length)
+{
+	struct http_exchange *exchange = context;
+
+	return exchange->gzip.is_open ? gzip_write(&exchange->gzip, bytes, length)
+				      : write_plainly(exchange, bytes, length);
+}
+
+void http_keep(struct http_exchange *exchange, void *kept, void (*destroy)(void *kept))
+{
+	if (exchange->destroy)
+		exchange->destroy(exchange->kept);
+	exchange->kept = kept;
+	exchange->destroy = destroy;
+}
+
+void *http_kept(const struct http_exchange *exchange)
+{
+	return exchange->kept;
+}
+
+/* --- answers --- */
+
+static bool may_compress(const struct http_exchange *exchange)
+{
+	return !exchange->is_compressed &&
+	       http_accepts_encoding(http_header(exchange, MHD_HTTP_HEADER_ACCEPT_ENCODING),
+				     TEXT("gzip"));
+}
+
+/* Pack an answer that is whole, where that makes it smaller. */
+static struct error *compress_whole(struct http_exchange *exchange)
+{
+	struct http_bytes plain = exchange->written;
+	struct error *err;
+
+	if (plain.count < GZIP_LEAST || !may_compress(exchange))
+		return NULL;
+	exchange->written = (struct http_bytes){ 0 };
+	err = gzip_writer_init(&exchange->gzip, write_plainly, exchange);
+	if (!err)
+		err = gzip_write(&exchange->gzip, plain.items, plain.count);
+	if (!err)
+		err = gzip_finish(&exchange->gzip);
+	if (err || exchange->written.count >= plain.count) {
+		array_deinit(&exchange->written);
+		exchange->written = plain;
+		gzip_writer_deinit(&exchange->gzip);
+	} else {
+		array_deinit(&plain);
+	}
+	return err;
+}
+
+/* A stream is packed as it goes on; what its handler has written so far is plain. */
+static struct error *compress_stream(struct http_exchange *exchange)
+{
+	struct http_bytes plain = exchange->written;
+	struct error *err;
+
+	if (!may_compress(exchange))
+		return NULL;
+	exchange->written = (struct http_bytes){ 0 };
+	err = gzip_writer_init(&exchange->gzip, write_plainly, exchange);
+	if (!err)
+		err = gzip_write(&exchange->gzip, plain.items, plain.count);
+	if (!err)
+		err = gzip_flush(&exchange->gzip);
+	array_deinit(&plain);
+	return err;
+}
+
+static bool add_headers(const struct http_exchange *exchange, struct MHD_Response *response)
+{
+	const char *type = exchange->type ? exchange->type : "application/json";
+	bool added = MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+
+	for (size_t i = 0; added && i < array_length(always); i++)
+		added = MHD_add_response_header(response, always[i][0], always[i][1]);
+	for (size_t i = 0; added && i < exchange->headers.count; i++)
+		added = MHD_add_response_header(response, exchange->headers.items[i].name,
+						exchange->headers.items[i].value);
+	if (added && !exchange->is_compressed)
+		added = MHD_add_response_header(response, MHD_HTTP_HEADER_VARY,
+						MHD_HTTP_HEADER_ACCEPT_ENCODING);
+	if (added && exchange->gzip.is_open)
+		added = MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
+	return added;
+}
+
+static enum MHD_Result queue(struct http_exchange *exchange, struct MHD_Response *response)
+{
+	enum MHD_Result queued = MHD_NO;
+
+	if (!response)
+		return MHD_NO;
+	if (add_headers(exchange, response))
+		queued = MHD_queue_response(exchange->connection, exchange->status, response);
+	MHD_destroy_response(response);
+	return queued;
+}
+
+static enum MHD_Result queue_whole(struct http_exchange *exchange)
+{
+	struct http_bytes *written = &exchange->written;
+	struct MHD_Response *response = MHD_create_response_from_buffer(
+		written->count, written->items, MHD_RESPMEM_MUST_FREE);
+
+	if (response) {
+		exchange->server->counts.bytes += written->count;
+		*written = (struct http_bytes){ 0 };
+	}
+	return queue(exchange, response);
+}
+
+static enum MHD_Result queue_error(struct http_exchange *exchange, const char *message)
+{
+	exchange->written.count = 0;
+	exchange->is_compressed = true;
+	gzip_writer_deinit(&exchange->gzip);
+	http_type(exchange, "text/plain; charset=utf-8");
+	error_destroy(write_plainly(exchange, message, strlen(message)));
+	error_destroy(write_plainly(exchange, "\n", 1));
+	return queue_whole(exchange);
+}
+
+enum MHD_Result http_exchange_refuse(struct http_exchange *exchange, unsigned status,
+				     const char *why)
+{
+	exchange->server->counts.refused++;
+	exchange->status = status;
+	return queue_error(exchange, why);
+}
+
+static enum MHD_Result queue_failure(struct http_exchange *exchange, struct error *err)
+{
+	const unsigned status = err->errnum == EINVAL   ? MHD_HTTP_BAD_REQUEST
+				: err->errnum == ENOENT ? MHD_HTTP_NOT_FOUND
+							: MHD_HTTP_INTERNAL_SERVER_ERROR;
+	enum MHD_Result queued = http_exchange_refuse(exchange, status, err->message);
+
+	error_destroy(err);
+	return queued;
+}
+
+static void suspend(struct http_exchange *exchange)
+{
+	exchange->is_suspended = true;
+	MHD_suspend_connection(exchange->connection);
+}
+
+/* --- streams --- */
+
+static struct error *step_stream(struct http_exchange *exchange)
+{
+	enum http_step step = HTTP_DONE;
+	struct error *err;
+
+	exchange->written.count = exchange->taken = 0;
+	exchange->is_due = false;
+	err = exchange->route->handle(exchange, exchange->server->context, &step);
+	exchange->has_ended = step == HTTP_DONE;
+	if (!err && exchange->gzip.is_open)
+		err = exchange->has_ended ? gzip_finish(&exchange->gzip)
+					  : gzip_flush(&exchange->gzip);
+	return err;
+}
+
+static size_t left_to_take(const struct http_exchange *exchange)
+{
+	return exchange->written.count - exchange->taken;
+}
+
+/* For libmicrohttpd, when the client has taken what there was: more of it. The handler is called
+ * once it has been woken and all it wrote before is taken. */
+static ssize_t take(void *context, uint64_t at, char *to, size_t most)
+{
+	struct http_exchange *exchange = context;
+	size_t length;
+
+	(void)at;
+	if (!left_to_take(exchange) && !exchange->has_ended && exchange->is_due) {
+		struct error *err = step_stream(exchange);
+
+		if (err) {
+			error_destroy(err);
+			return MHD_CONTENT_READER_END_WITH_ERROR;
+		}
+	}
+	length = left_to_take(exchange) < most ? left_to_take(exchange) : most;
+	if (length) {
+		memcpy(to, exchange->written.items + exchange->taken, length);
+		exchange->taken += length;
+		exchange->server->counts.bytes += length;
+		return (ssize_t)length;
+	}
+	if (exchange->has_ended)
+		return MHD_CONTENT_READER_END_OF_STREAM;
+	array_clear(&exchange->written);
+	exchange->taken = 0;
+	suspend(exchange);
+	return 0;
+}
+
+static enum MHD_Result queue_stream(struct http_exchange *exchange)
+{
+	struct error *err = compress_stream(exchange);
+
+	if (err)
+		return queue_failure(exchange, err);
+	exchange->is_stream = true;
+	exchange->server->counts.streams++;
+	return queue(exchange, MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_PIECE,
+								 take, exchange, NULL));
+}
+
+enum MHD_Result http_exchange_answer(struct http_exchange *exchange)
+{
+	enum http_step step = HTTP_DONE;
+	struct error *err;
+
+	exchange->is_due = false;
+	err = exchange->route->handle(exchange, exchange->server->context, &step);
+	if (!err && step == HTTP_LATER) {
+		suspend(exchange);
+		return MHD_YES;
+	}
+	/* The client of HEAD takes nothing, so it could not go on. */
+	if (!err && step == HTTP_MORE && !exchange->is_head)
+		return queue_stream(exchange);
+	if (!err)
+		err = compress_whole(exchange);
+	return err ? queue_failure(exchange, err) : queue_whole(exchange);
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "serve/http.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit/http_scene.h"
+
+/* The request of one line, its status, and what the answer has. */
+static void expect_answer(struct http_scene *scene, const char *request, int status,
+			  const char *holds)
+{
+	_cleanup_free_ char *answer = http_ask(scene, request);
+	char line[32];
+
+	snprintf(line, sizeof(line), "HTTP/1.1 %d ", status);
+	if (strncmp(answer, line, strlen(line)) || !strstr(answer, holds))
+		fail_msg("%s: expected %s...%s, got %s", request, line, holds, answer);
+}
+
+static unsigned count_of(const char *text, const char *word)
+{
+	unsigned count = 0;
+
+	for (const char *at = text; (at = strstr(at, word)); at += strlen(word))
+		count++;
+	return count;
+}
+
+TEST(answers)
+{
+	struct http_scene scene;
+
+	http_scene_open(&scene, NULL);
+	expect_answer(&scene, "GET /hello HTTP/1.1\r\n", 200, "\r\n\r\nhello");
+	expect_answer(&scene, "GET /hello HTTP/1.1\r\n", 200, "Content-Type: text/plain\r\n");
+	expect_answer(&scene, "GET /hello HTTP/1.1\r\n", 200, "frame-ancestors 'none'\r\n");
+	expect_answer(&scene, "GET /echo?a=b&q=1%2b+2 HTTP/1.1\r\n", 200, "\r\n\r\n1+ 2");
+	expect_answer(&scene, "GET /echo HTTP/1.1\r\n", 200, "\r\n\r\n(none)");
+	expect_answer(&scene, "GET /files/a/b.js HTTP/1.1\r\n", 200, "\r\n\r\na/b.js");
+	expect_answer(&scene, "GET /fails?errno= HTTP/1.1\r\n", 500, "\r\n\r\na reason\n");
+	expect_answer(&scene, "GET /fails?errno=22 HTTP/1.1\r\n", 400, "\r\n\r\na reason\n");
+	expect_answer(&scene, "GET /fails?errno=2 HTTP/1.1\r\n", 404, "\r\n\r\na reason\n");
+	http_scene_close(&scene);
+}
+
+TEST(refusals)
+{
+	struct http_scene scene;
+
+	http_scene_open(&scene, NULL);
+	expect_answer(&scene, "GET /nothing HTTP/1.1\r\n", 404, "not found");
+	expect_answer(&scene, "POST /hello HTTP/1.1\r\n", 405, "Allow: GET, HEAD\r\n");
+	expect_answer(&scene, "GET /size HTTP/1.1\r\n", 405, "Allow: POST\r\n");
+	expect_answer(&scene, "BREW /hello HTTP/1.1\r\n", 405, "Allow: GET, HEAD\r\n");
+	expect_answer(&scene, "GET /files/../hello HTTP/1.1\r\n", 400, "\r\n\r\n");
+	expect_answer(&scene, "GET http://a/hello HTTP/1.1\r\n", 400, "does not begin with /");
+	expect_answer(&scene, "GET /hello HTTP/1.1\r\nContent-Length: 1\r\n", 413, "too large");
+	expect_answer(&scene, "POST /size HTTP/1.1\r\nTransfer-Encoding: chunked\r\n", 411,
+		      "length required");
+	assert_int_equal(scene.handled, 0);
+	assert_int_equal(http_counts(scene.server).refused, 8);
+	http_scene_close(&scene);
+}
+
+TEST(heads)
+{
+	struct http_scene scene;
+	_cleanup_free_ char *answer = NULL, *stream = NULL;
+
+	http_scene_open(&scene, NULL);
+	answer = http_ask(&scene, "HEAD /hello HTTP/1.1\r\n");
+	assert_non_null(strstr(answer, "Content-Length: 5\r\n"));
+	assert_string_equal(strstr(answer, "\r\n\r\n"), "\r\n\r\n");
+	stream = http_ask(&scene, "HEAD /stream HTTP/1.1\r\n");
+	assert_string_equal(strstr(stream, "\r\n\r\n"), "\r\n\r\n");
+	assert_int_equal(scene.destroyed, 1);
+	http_scene_close(&scene);
+}
+
+TEST(bodies)
+{
+	struct http_scene scene;
+	_cleanup_free_ char *most = calloc(1, 100001), *answer = NULL;
+	int client;
+
+	http_scene_open(&scene, NULL);
+	client = http_client(&scene);
+	memset(most, 'x', 100000);
+	http_send(client,
+		  "POST /size HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n");
+	http_run(&scene);
+	http_send(client, most);
+	answer = http_receive(&scene, client);
+	if (!strstr(answer, "\r\n\r\n100000"))
+		fail_msg("got %s", answer);
+	close(client);
+	expect_answer(&scene, "POST /size HTTP/1.1\r\nContent-Length: 100001\r\n", 413,
+		      "too large");
+	expect_answer(&scene, "POST /size HTTP/1.1\r\nContent-Length: 1000000000000\r\n", 413,
+		      "too large");
+	assert_int_equal(scene.handled, 1);
+	http_scene_close(&scene);
+}
+
+/* Several requests at once on one connection are answered one after the other. */
+TEST(pipelined)
+{
+	struct http_scene scene;
+	_cleanup_free_ char *answer = NULL;
+	int client;
+
+	http_scene_open(&scene, NULL);
+	client = http_client(&scene);
+	http_send(client, "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n"
+			  "GET /echo?q=two HTTP/1.1\r\nHost: localhost\r\n\r\n"
+			  "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n");
+	answer = http_receive(&scene, client);
+	assert_int_equal(count_of(answer, "HTTP/1.1 200 OK"), 3);
+	assert_int_equal(count_of(answer, "\r\n\r\nhello"), 2);
+	assert_int_equal(count_of(answer, "\r\n\r\ntwo"), 1);
+	close(client);
+	http_scene_close(&scene);
+}
+
+TEST(compressed)
+{
+	struct http_scene scene;
+	_cleanup_free_ char *packed = NULL, *plain = NULL, *small = NULL;
+
+	http_scene_open(&scene, NULL);
+	packed = http_ask(&scene, "GET /large HTTP/1.1\r\nAccept-Encoding: gzip, br\r\n");
+	assert_non_null(strstr(packed, "Content-Encoding: gzip\r\n"));
+	assert_non_null(strstr(packed, "Vary: Accept-Encoding\r\n"));
+	plain = http_ask(&scene, "GET /large HTTP/1.1\r\nAccept-Encoding: gzip;q=0\r\n");
+	assert_null(strstr(plain, "Content-Encoding"));
+	assert_non_null(strstr(plain, "Content-Length: 100000\r\n"));
+	small = http_ask(&scene, "GET /hello HTTP/1.1\r\nAccept-Encoding: gzip\r\n");
+	assert_null(strstr(small, "Content-Encoding"));
+	http_scene_close(&scene);
+}
+
+TEST(later)
+{
+	struct http_scene scene;
+	int client;
+	char *answer;
+
+	http_scene_open(&scene, NULL);
+	client = http_client(&scene);
+	http_send(client, "GET /later HTTP/1.1\r\nHost: localhost\r\n\r\n");
+	for (unsigned i = 1; i < 3; i++) {
+		answer = http_receive(&scene, client);
+		assert_string_equal(answer, "");
+		assert_int_equal(scene.handled, i);
+		free(answer);
+		http_wake(scene.server);
+	}
+	answer = http_receive(&scene, client);
+	assert_non_null(strstr(answer, "\r\n\r\nnow"));
+	free(answer);
+	close(client);
+	http_scene_close(&scene);
+	assert_int_equal(scene.destroyed, 1);
+}
+
+TEST(streams)
+{
+	struct http_scene scene;
+	int client;
+	char *answer;
+
+	http_scene_open(&scene, NULL);
+	client = http_client(&scene);
+	http_send(client, "GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
+	answer = http_receive(&scene, client);
+	assert_non_null(strstr(answer, "Transfer-Encoding: chunked\r\n"));
+	assert_null(strstr(answer, "event"));
+	assert_int_equal(http_counts(scene.server).streams, 1);
+	free(answer);
+	for (int i = 1; i <= 3; i++) {
+		char event[32];
+
+		http_wake(scene.server);
+		answer = http_receive(&scene, client);
+		snprintf(event, sizeof(event), "event %d\n", i);
+		assert_non_null(strstr(answer, event));
+		assert_int_equal(count_of(answer, "event"), 1);
+		/* The last chunk. */
+		assert_int_equal(strstr(answer, "\r\n0\r\n\r\n") != NULL, i == 3);
+		free(answer);
+	}
+	assert_int_equal(scene.destroyed, 1);
+	assert_int_equal(http_counts(scene.server).streams, 0);
+	close(client);
+	http_scene_close(&scene);
+}
+
+/* Streams and answers to come, when the client goes and when the server ends. */
+TEST(abandoned)
+{
+	struct http_scene scene;
+	int clients[4];
+
+	http_scene_open(&scene, NULL);
+	for (size_t i = 0; i < array_length(clients); i++) {
+		char *answer;
+
+		clients[i] = http_client(&scene);
+		http_send(clients[i], i % 2 ? "GET /later HTTP/1.1\r\nHost: localhost\r\n\r\n"
+					    : "GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
+		answer = http_receive(&scene, clients[i]);
+		free(answer);
+	}
+	close(clients[0]);
+	close(clients[1]);
+	for (int i = 0; i < 8; i++) {
+		http_wake(scene.server);
+		http_run(&scene);
+	}
+	http_scene_close(&scene);
+	assert_int_equal(scene.destroyed, 4);
+	close(clients[2]);
+	close(clients[3]);
+}
+
+UNIT_TESTS(cmocka_unit_test(answers), cmocka_unit_test(refusals), cmocka_unit_test(heads),
+	   cmocka_unit_test(bodies), cmocka_unit_test(pipelined), cmocka_unit_test(compressed),
+	   cmocka_unit_test(later), cmocka_unit_test(streams), cmocka_unit_test(abandoned))
