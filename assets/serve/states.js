@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Bands: the states of threads under the words that reports use (REASONS of the program), with
+ * their colours. A band is one or several states of the table `states` of /api/about.
+ *
+ * Whether a wait is idle: waits for work and for connections always are. A thread that waits for
+ * any of its files, at a condition variable or for a time is idle if that is nearly all it does
+ * (IDLE_BESIDE), as in the command's reports.
+ */
+const ALWAYS = 2, IF_ALONE = 1;
+
+/* name, what threads wait for, colour (a variable of the style), idle, weight in hundredths (reason_weight()), states */
+const rows = [
+	["ran", "they ran", "exec", 0, 100, ["exec", "exec_user", "exec_system"]],
+	["CPU wait", "a CPU", "runnable", 0, 100, ["runnable"]],
+	["lock", "a lock of their program or of the kernel", "lock", 0, 100, ["lock", "lock_futex", "lock_kernel"]],
+	["storage", "block I/O", "disk", 0, 100, ["sleep_disk"]],
+	["paging", "memory to come back from swap", "paging", 0, 100, ["paging"]],
+	["network", "a socket", "network", 0, 25, ["sleep_network"]],
+	["pipe", "a pipe", "pipe", 0, 25, ["sleep_pipe"]],
+	["child", "a child process", "child", 0, 25, ["sleep_child"]],
+	["other", "something else", "other", 0, 25, ["sleep_other"]],
+	["unknown", "what is not known", "blocked", 0, 25, ["sleep"]],
+	["stopped", "nothing: stopped, traced or frozen", "stopped", 0, 25, ["stopped"]],
+	["timer", "a time", "timer", IF_ALONE, 10, ["sleep_timer"]],
+	["poll", "any of several files", "poll", IF_ALONE, 10, ["idle_poll"]],
+	["cond", "a condition variable, semaphore or join", "cond", IF_ALONE, 10, ["idle_cond"]],
+	["accept", "a connection", "idle", ALWAYS, 10, ["idle_accept"]],
+	["work", "work", "idle", ALWAYS, 10, ["idle", "idle_worker"]],
+];
+
+export const bands = rows.map(([name, prose, colour, idle, weight], number) =>
+	({ number, name, prose, colour, idle, weight }));
+export const BANDS = bands.length, RAN = 0, CPU_WAIT = 1;
+
+/* What an idle thread does beside that, at most: a hundredth of its time. */
+export const IDLE_BESIDE = 100;
+
+const UNKNOWN = rows.findIndex(row => row[0] === "unknown");
+
+/* The band of each state of /api/about. A state that is newer than this page is in the band of its main state. */
+export function bandsOfStates(states) {
+	const of = name => rows.findIndex(row => row[5].includes(name));
+	return Uint8Array.from(states.name, (name, s) => {
+		const own = of(name), main = states.main ? of(states.name[states.main[s]]) : -1;
+		return own >= 0 ? own : main >= 0 ? main : UNKNOWN;
+	});
+}
+
+/* Is a wait in this band idle? `alone`: its thread does next to nothing else. */
+export function isIdle(band, alone) {
+	const idle = bands[band].idle;
+	return idle === ALWAYS || (idle === IF_ALONE && alone);
+}
+
+/* Of `times`, BANDS numbers from `at` on: does the thread do next to nothing but idle waits? */
+export function isAlone(times, at) {
+	let all = 0, idle = 0;
+	for (let b = 0; b < BANDS; b++) {
+		all += times[at + b];
+		if (bands[b].idle)
+			idle += times[at + b];
+	}
+	return idle > 0 && all - idle <= all / IDLE_BESIDE;
+}
+
+/* The colours of the style, as [hue, saturation, lightness] of each band; read again when the theme changes. */
+export function readColours(element) {
+	const style = getComputedStyle(element);
+	return bands.map(band => hslOf(style.getPropertyValue("--" + band.colour).trim()));
+}
+
+/* Of "#rrggbb". */
+export function hslOf(hex) {
+	const [r, g, b] = [1, 3, 5].map(i => parseInt(hex.slice(i, i + 2), 16) / 255);
+	const most = Math.max(r, g, b), least = Math.min(r, g, b), range = most - least, sum = most + least;
+	if (!range)
+		return [0, 0, sum * 50];
+	const hue = most === r ? (g - b) / range : most === g ? 2 + (b - r) / range : 4 + (r - g) / range;
+	return [(hue * 60 + 360) % 360, 100 * range / (sum > 1 ? 2 - sum : sum), sum * 50];
+}
