@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Controls of the page: rows of buttons, of which one or several are pressed, the buttons of bands,
+ * and the help.
+ */
+import { css } from "./bars.js";
+import { bands } from "./states.js";
+
+const { element, time } = flameWords;
+
+function button(text, title, act) {
+	const made = element("button", text);
+	made.type = "button";
+	if (title)
+		made.title = title;
+	made.addEventListener("click", act);
+	return made;
+}
+
+/* One of `choices`, [[value, text, title]]. Returns update(value). */
+export function segments(box, choices, choose) {
+	const buttons = choices.map(([value, text, title]) => {
+		const made = button(text, title, () => choose(value));
+		made.dataset.value = value;
+		box.append(made);
+		return made;
+	});
+	return value => {
+		for (const made of buttons)
+			made.setAttribute("aria-pressed", made.dataset.value === value);
+	};
+}
+
+/* Any of `choices`. Returns update(object), whose members of these names are true or false. */
+export function toggles(box, choices, toggle) {
+	segments(box, choices, toggle);
+	return state => {
+		for (const made of box.children)
+			made.setAttribute("aria-pressed", !!state[made.dataset.value]);
+	};
+}
+
+/* An element select of [[value, text]]. Returns update(value). */
+export function select(box, choices, choose) {
+	for (const [value, text] of choices) {
+		const option = element("option", text);
+		option.value = value;
+		box.append(option);
+	}
+	box.addEventListener("change", () => choose(box.value));
+	return value => { box.value = value; };
+}
+
+/*
+ * A button for each band with time. A click shows it alone, or all again; with Shift or Ctrl it is
+ * taken in or out. `changed(hidden)` gets a set of numbers, `idle()` is called for the last button.
+ */
+export class BandButtons {
+	constructor(box, { changed, idle }) {
+		this.box = box;
+		this.hidden = new Set();
+		this.shown = [];
+		this.buttons = bands.map(band => {
+			const made = button("", band.number ? "they waited for " + band.prose : "they ran", event =>
+				changed(this.after(band.number, event.shiftKey || event.ctrlKey || event.metaKey)));
+			made.square = element("i");
+			made.share = element("small");
+			made.append(made.square, band.name, made.share);
+			made.hidden = true;
+			box.append(made);
+			return made;
+		});
+		this.idleButton = button("", "Waits for work, for connections, and those of threads that do nothing else", idle);
+		this.idleButton.share = element("small");
+		this.idleButton.append("idle", this.idleButton.share);
+		box.append(this.idleButton);
+	}
+
+	after(band, isOne) {
+		const hidden = new Set(this.hidden), others = this.shown.filter(b => b !== band);
+		if (isOne) {
+			hidden[hidden.has(band) ? "delete" : "add"](band);
+			return this.shown.every(b => hidden.has(b)) ? new Set() : hidden;
+		}
+		return !hidden.has(band) && others.every(b => hidden.has(b)) ? new Set() : new Set(others);
+	}
+
+	/* `totals`: of View.totals(). */
+	update(totals, hidden, isIdleShown, mode, colours) {
+		this.hidden = hidden;
+		this.shown = [];
+		const whole = totals.byBand.reduce((a, b) => a + b, 0), idle = totals.idle.reduce((a, b) => a + b, 0);
+		bands.forEach(({ number: b }) => {
+			const made = this.buttons[b], ns = totals.byBand[b] + (isIdleShown ? totals.idle[b] : 0);
+			const isOfMode = mode === "wall" || (mode === "on") === (b === 0);
+			made.hidden = !(ns > 0) || !isOfMode;
+			if (made.hidden)
+				return;
+			this.shown.push(b);
+			made.square.style.background = css(colours[b]);
+			made.share.textContent = isIdleShown ? time(ns) : (100 * ns / whole).toFixed(1) + " %";
+			made.setAttribute("aria-pressed", !hidden.has(b));
+		});
+		this.idleButton.hidden = mode === "on" || !(idle > 0);
+		this.idleButton.setAttribute("aria-pressed", isIdleShown);
+		this.idleButton.share.textContent = time(idle) + (isIdleShown ? "" : " hidden");
+	}
+}
+
+const keys = [
+	["/", "search for functions"], ["f", "filter threads"], ["Space", "pause, and go on"], ["p", "pin this window, and compare"],
+	["w o e", "wall time, on CPUs, off CPUs"], ["i", "flame or icicle"], ["l", "begin with what was called last"],
+	["c", "colours by state or by file"], ["d", "idle waits"], ["b", "flame graph, or callers and callees"],
+	["← ↑ ↓ →", "move in the graph, or the window in the picture of the past"], ["Enter", "zoom in"], ["Backspace", "zoom out"],
+	["s", "callers and callees of the frame"], ["Esc", "close, clear the search, show all"], ["?", "this help"],
+];
+
+export function fillHelp(dialog) {
+	const list = element("dl");
+	for (const [key, prose] of keys)
+		list.append(element("dt", key), element("dd", prose));
+	const close = button("Close", "", () => dialog.close());
+	dialog.append(element("h2", "Keys"), list, element("p", "A click on a frame zooms, Shift-click shows its callers and callees. "
+		+ "A click on a state shows it alone, Shift-click takes it in or out. Drag over the past to choose a window; "
+		+ "a double click there goes back to now.", "faint"), close);
+}
+
+/* Links and buttons of the menu: [[text, act or address()]]. */
+export function fillMenu(menu, rows) {
+	for (const [text, act] of rows) {
+		const link = element("a", text);
+		link.href = "#";
+		link.addEventListener("click", event => {
+			const address = act();
+			if (typeof address === "string") {
+				link.href = address;
+				setTimeout(() => { link.href = "#"; }, 0);
+			} else {
+				event.preventDefault();
+			}
+			menu.parentElement.open = false;
+		});
+		menu.append(link);
+	}
+}

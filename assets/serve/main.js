@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The page of ctprof serve: reads the stream, and shows a window of it. The state of the view is
+ * `state` (url.js) and nothing else, so that an address brings it back.
+ */
+import { View, groups } from "./aggregate.js";
+import { BandButtons, fillHelp, fillMenu, segments, select, toggles } from "./controls.js";
+import { download, graphAsSvg, treeAsFolded } from "./export.js";
+import { FlameGraph, FrameColours } from "./flame.js";
+import { Inspector } from "./inspect.js";
+import { functionRows, sandwich } from "./sandwich.js";
+import { RAN, bands, readColours } from "./states.js";
+import { Store, Stream } from "./stream.js";
+import { RowTable, historyOf, threadRows, wakerRows } from "./threads.js";
+import { Timeline } from "./timeline.js";
+import { readState, serverAddress, writeState } from "./url.js";
+
+const { time } = flameWords;
+const $ = id => document.getElementById(id);
+const store = new Store(), view = new View(store.functions), before = new View(store.functions);
+const state = readState(location.hash);
+let look = null, pinned = null, drawn = false, wasLive = state.window.includes("-") ? "60" : state.window, connection = "lost";
+let shown = []; /* the ticks of the window */
+
+/* --- what is shown --- */
+
+const dark = window.matchMedia("(prefers-color-scheme: dark)");
+
+function readLook() {
+	const isDark = state.theme ? state.theme === "dark" : dark.matches, root = document.documentElement;
+	root.dataset.theme = isDark ? "dark" : "light";
+	const style = getComputedStyle(root), variable = name => style.getPropertyValue("--" + name).trim();
+	const colours = readColours(root);
+	look = { dark: isDark, colours, frames: new FrameColours(store.functions, colours), variable, paper: variable("paper"),
+		raised: variable("raised"), faint: variable("faint"), accent: variable("accent"), veil: variable("veil"),
+		empty: variable("raised") };
+}
+
+/* The ticks of the last seconds, of all, or between two times. */
+function ticksOf(recording, window) {
+	const { ticks } = recording;
+	if (window === "all" || !ticks.length)
+		return ticks.slice();
+	const [from, to] = window.split("-").map(Number);
+	if (to) {
+		const middle = tick => (tick.begin + tick.end) / 2;
+		const found = ticks.filter(tick => middle(tick) >= from && middle(tick) <= to);
+		return found.length ? found : ticks.slice(-1);
+	}
+	const end = recording.elapsed - from * 1e9;
+	return ticks.filter(tick => tick.start >= end - tick.ns / 2);
+}
+
+const hiddenBands = () => new Set(bands.filter(band => state.hide.includes(band.name)).map(band => band.number));
+
+function wanted() {
+	return { mode: state.mode, hidden: hiddenBands(), idle: state.idle, group: groups[state.group] ? state.group : "program",
+		leaf: state.leaf, filter: state.filter };
+}
+
+function refresh() {
+	drawn = true;
+	const { recording } = store;
+	if (!recording || !recording.ticks.length || !look)
+		return;
+	const begun = performance.now();
+	shown = ticksOf(recording, state.window);
+	view.show(recording, shown, wanted());
+	compare();
+	showHead(recording);
+	timeline.show(view, recording, shown, look);
+	bandButtons.update(view.totals(), hiddenBands(), state.idle, state.mode, look.colours);
+	showGraphs();
+	showTable(recording);
+	page.refreshTime = performance.now() - begun;
+	document.body.dataset.seq = shown[shown.length - 1].seq;
+}
+
+/* Draw with the next frame of the screen, once for all that changes until then. */
+function later() {
+	if (drawn)
+		requestAnimationFrame(refresh);
+	drawn = false;
+}
+
+/* Change the state, and show it. */
+function change(members) {
+	Object.assign(state, members);
+	save();
+	update();
+	later();
+}
+
+function save() {
+	const hash = writeState(state);
+	history.replaceState(null, "", location.pathname + location.search + (hash ? "#" + hash : ""));
+}
+
+/* --- comparing --- */
+
+function pin() {
+	pinned = pinned ? null : { recording: store.recording, ticks: shown };
+	if (!pinned)
+		for (const tree of [view.tree, view.callersFirst]) {
+			tree.before.fill(0);
+			tree.sum();
+		}
+	update();
+	later();
+}
+
+function compare() {
+	if (!pinned)
+		return;
+	before.show(pinned.recording, pinned.ticks, wanted());
+	view.tree.compare(before.tree, view.ns / before.ns);
+	if (state.leaf) {
+		view.callersFirst.compare(before.callersFirst, view.ns / before.ns);
+	}
+}
+
+/* --- the parts --- */
+
+/* "2 CPUs, 43 % busy; threads wait for: lock 12 % (mostly shopd), storage 5 % (mostly postgres)": what matters most first. */
+function showHead(recording) {
+	const { about } = recording, busy = shown.reduce((sum, tick) => sum + tick.host.cpu_ns, 0) / (view.ns * about.cpus);
+	const totals = view.totals(), whole = totals.byBand.reduce((a, b) => a + b, 0);
+	const waits = bands.filter(band => band.number !== RAN && totals.byBand[band.number] >= 0.005 * whole && whole > 0)
+		.sort((a, b) => b.weight * totals.byBand[b.number] - a.weight * totals.byBand[a.number]).slice(0, 3);
+	const words = waits.map((band, i) => band.name + " " + Math.round(100 * totals.byBand[band.number] / whole) + " %"
+		+ (i < 2 ? " (mostly " + mostly(recording, band.number) + ")" : ""));
+	$("answer").textContent = about.cpus + (about.cpus === 1 ? " CPU, " : " CPUs, ") + Math.round(100 * busy) + " % busy; "
+		+ (words.length ? "threads wait for: " + words.join(", ") : "no thread waited for anything but work");
+	$("answer").title = "Shares of the time of all threads, without idle waits";
+	const { host } = shown[shown.length - 1], gib = bytes => (bytes / 2 ** 30).toFixed(1);
+	$("facts").textContent = about.host + ", Linux " + about.kernel + " · " + (about.target || "the whole host")
+		+ " · load " + host.load.toFixed(2) + " · memory " + gib(host.memory_available) + " of " + gib(host.memory_total)
+		+ " GiB available · ctprof " + about.version;
+	document.title = Math.round(100 * busy) + " % busy · " + about.host + " · ctprof";
+	showLosses();
+	const clock = ms => new Date(ms).toLocaleTimeString([], { hour12: false });
+	$("window-text").textContent = clock(shown[0].begin) + " to " + clock(shown[shown.length - 1].end) + ", " + time(view.ns);
+}
+
+/* The program with most of the waits of a band. */
+function mostly(recording, band) {
+	const sums = new Map(), { process } = recording.threads, passes = view.passes;
+	let best = "";
+	for (let t = 0; t < passes.length; t++) {
+		const ns = passes[t] && (!bands[band].idle || !view.alone[t]) ? view.times.of(t, band) : 0;
+		sums.set(process[t], (sums.get(process[t]) || 0) + ns);
+		if (!best || sums.get(process[t]) > sums.get(best))
+			best = process[t];
+	}
+	return best;
+}
+
+function showLosses() {
+	const sum = name => shown.reduce((all, tick) => all + (tick.losses[name] || 0), 0), lines = [];
+	if (sum("lost"))
+		lines.push(sum("lost") + " events lost (" + time(sum("lost_ns")) + ")");
+	if (sum("missed"))
+		lines.push(sum("missed") + " switches missed");
+	if (sum("truncated"))
+		lines.push(sum("truncated") + " stacks cut off");
+	$("losses").hidden = !lines.length;
+	$("losses").textContent = lines.length ? "In this window: " + lines.join(", ") : "";
+}
+
+const graphLook = above => ({ ...look, colours: look.frames, icicle: state.icicle, modules: state.modules, isDiff: !!pinned,
+	window: view.ns, above });
+
+function showGraphs() {
+	const isSandwich = state.view === "sandwich";
+	$("flame").hidden = isSandwich;
+	$("sandwich").hidden = !isSandwich;
+	if (!isSandwich) {
+		graph.path = zoomPath(view.tree);
+		graph.show(view.tree, graphLook(0));
+		$("reset").hidden = graph.top === 0;
+		showFound(graph);
+		return;
+	}
+	const fn = functionNumber(), tree = view.callersFirst;
+	$("sandwich-title").textContent = fn < 0 ? "Choose a function in the table" : "Callers and callees of " + store.functions.names[fn];
+	$("callers").hidden = $("callees").hidden = fn < 0;
+	$("reset").hidden = true;
+	if (fn < 0)
+		return;
+	const { callers: up, callees: down } = sandwich(tree, fn);
+	if (pinned) {
+		const was = sandwich(before.callersFirst, fn), scale = view.ns / before.ns;
+		up.compare(was.callers, scale);
+		down.compare(was.callees, scale);
+	}
+	for (const [picture, made, icicle] of [[callers, up, false], [callees, down, true]]) {
+		picture.path = [fn];
+		picture.show(made, { ...graphLook(1), icicle });
+	}
+	showFound(callees);
+}
+
+function showFound(picture) {
+	const found = picture.found;
+	$("matched").textContent = found ? found.frames + (found.frames === 1 ? " frame, " : " frames, ") + flameWords.percent(found.share) : "";
+}
+
+function functionNumber() {
+	return state.fn ? store.functions.names.indexOf(state.fn) : -1;
+}
+
+/* Names in the address, as far as there are such frames. */
+function zoomPath(tree) {
+	const path = [];
+	let node = 0;
+	for (const name of state.zoom ? state.zoom.split("\n") : []) {
+		let child = tree.firstChild[node];
+		while (child >= 0 && store.functions.names[tree.fn[child]] !== name)
+			child = tree.nextSibling[child];
+		if (child < 0)
+			break;
+		path.push(tree.fn[child]);
+		node = child;
+	}
+	return path;
+}
+
+function showTable(recording) {
+	const passes = view.passes, ids = row => row.threads.length > 1 || state.rows !== "thread"
+		? row.threads.length + (row.threads.length === 1 ? " thread" : " threads") : recording.threads.tid[row.threads[0]] + "";
+	const context = { ns: view.ns, colours: look.colours, empty: look.empty, ids, chosen: state.thread,
+		history: (rows, columns) => historyOf(view, shown, rows, columns) };
+	const rows = threadRows(view, state.rows, passes);
+	$("rows-label").hidden = state.table !== "threads";
+	if (state.table === "threads") {
+		table.show("threads", rows, state.sort, context);
+	} else if (state.table === "wakers") {
+		table.show("wakers", wakerRows(view, shown, passes), state.sort, { ...context, history: null });
+	} else {
+		const names = store.functions, tree = view.callersFirst;
+		const found = functionRows(tree).map(row => ({ ...row, key: row.fn + "", name: names.names[row.fn], module: names.modules[row.fn] }));
+		table.show("functions", search ? found.filter(row => search.test(row.name)) : found, state.sort,
+			{ ...context, history: null, whole: tree.total[0], chosen: functionNumber() + "" });
+	}
+	inspector.show(view, recording, shown, rows.find(row => row.key === state.thread) || null, look);
+}
+
+/* --- controls --- */
+
+const graph = new FlameGraph($("flame"), { details: $("details"), opened: openFunction, zoomed: path => {
+	state.zoom = path.map(fn => store.functions.names[fn]).join("\n");
+	$("reset").hidden = !path.length;
+	save();
+} });
+const callers = new FlameGraph($("callers"), { details: $("details"), opened: openFunction });
+const callees = new FlameGraph($("callees"), { details: $("details"), opened: openFunction });
+const timeline = new Timeline($("timeline"), { chosen: (from, to) =>
+	change({ window: from === null ? wasLive : Math.round(from) + "-" + Math.round(to) }) });
+const bandButtons = new BandButtons($("bands"), {
+	changed: hidden => change({ hide: bands.filter(band => hidden.has(band.number)).map(band => band.name) }),
+	idle: () => change({ idle: !state.idle }),
+});
+const inspector = new Inspector($("inspector"), store.functions, { closed: () => change({ thread: "" }), opened: openFunction,
+	filtered: row => change({ filter: row.threads.length === 1 ? "tid:" + row.key : row.key.replace(/ .*/, "") }) });
+const table = new RowTable($("table"), $("more"), {
+	chosen: (kind, row) => kind === "threads" ? change({ thread: row.key === state.thread ? "" : row.key })
+		: kind === "functions" ? openFunction(row.fn) : change({ table: "threads", filter: "tid:" + row.tid }),
+	sorted: key => change({ sort: key }),
+});
+let search = null;
+
+function openFunction(fn) {
+	change({ view: "sandwich", fn: store.functions.names[fn] });
+}
+
+const setWindow = value => { wasLive = value; change({ window: value }); };
+const updates = [
+	[segments($("window"), [["10", "10 s"], ["60", "60 s"], ["300", "5 min"], ["all", "all"]], setWindow), () => state.window],
+	[segments($("mode"), [["wall", "Wall time", "On and off CPUs (w)"], ["on", "On CPU", "Where threads ran (o)"],
+		["off", "Off CPU", "What threads waited for (e)"]], mode => change({ mode, hide: [] })), () => state.mode],
+	[segments($("view"), [["flame", "Flame graph"], ["sandwich", "Callers and callees"]], value => openView(value)), () => state.view],
+	[select($("group"), Object.entries(groups).map(([value, [text]]) => [value, text]), group => change({ group, zoom: "" })), () => state.group],
+	[toggles($("toggles"), [["icicle", "Icicle", "The outermost frames at the top (i)"],
+		["leaf", "Leaf first", "Begin with what was called last (l)"], ["modules", "By file", "Colours by program and library (c)"]],
+		name => change({ [name]: !state[name], zoom: name === "leaf" ? "" : state.zoom })), () => state],
+	[segments($("tables"), [["threads", "Threads"], ["wakers", "Wakers"], ["functions", "Functions"]],
+		value => change({ table: value, sort: "" })), () => state.table],
+	[select($("rows"), ["thread", "process", "program", "cgroup", "container"].map(by => [by, groups[by][0]]),
+		rows => change({ rows, thread: "" })), () => state.rows],
+];
+
+function openView(value) {
+	change(value === "sandwich" && !state.fn ? { view: value, table: "functions", sort: "" } : { view: value });
+}
+
+function update() {
+	for (const [set, value] of updates)
+		set(value());
+	const isFixed = state.window.includes("-");
+	$("pause").textContent = isFixed ? "Go live" : "Pause";
+	$("pause").setAttribute("aria-pressed", isFixed);
+	$("pin").textContent = pinned ? "Stop comparing" : "Pin to compare";
+	$("pin").setAttribute("aria-pressed", !!pinned);
+	$("status").textContent = connection !== "live" ? "no connection, trying again" : isFixed ? "paused" : "live";
+	$("status").className = connection !== "live" ? "lost" : isFixed ? "paused" : "live";
+	for (const name of ["search", "filter"])
+		if (document.activeElement !== $(name))
+			$(name).value = state[name];
+	setSearch();
+}
+
+function setSearch() {
+	search = null;
+	$("search").classList.remove("wrong");
+	try {
+		search = state.search ? flameWords.pattern(state.search) : null;
+	} catch (wrong) {
+		$("search").classList.add("wrong");
+		$("search").title = wrong.message;
+	}
+	for (const picture of [graph, callers, callees])
+		picture.search(search);
+}
+
+function pause() {
+	if (state.window.includes("-"))
+		change({ window: wasLive });
+	else if (shown.length)
+		change({ window: Math.round(shown[0].begin) + "-" + Math.round(shown[shown.length - 1].end) });
+}
+
+function setTheme() {
+	readLook();
+	later();
+}
+
+/* --- downloads --- */
+
+const profile = format => () => serverAddress("api/profile", { from: Math.round(shown[0].begin),
+	to: Math.round(shown[shown.length - 1].end), format });
+const stamp = () => new Date(shown[0].begin).toISOString().replace(/[:.]/g, "-").slice(0, 19);
+
+fillMenu($("download-menu"), [
+	["Picture (svg)", () => download("ctprof-" + stamp() + ".svg", "image/svg+xml", graphAsSvg(
+		state.view === "sandwich" ? callees : graph, $("answer").textContent, look.paper))],
+	["Stacks as shown (folded)", () => download("ctprof-" + stamp() + ".folded", "text/plain", treeAsFolded(view.tree))],
+	["Window for go tool pprof (pprof)", profile("pprof")],
+	["Window for speedscope", profile("speedscope")],
+	["Window for ctprof flame (json)", profile("json")],
+]);
+
+/* --- keys --- */
+
+function escape() {
+	if ($("download").open) {
+		$("download").open = false;
+	} else if (state.thread) {
+		change({ thread: "" });
+	} else {
+		$("search").value = "";
+		graph.path = [];
+		change({ search: "", zoom: "", ...(state.view === "sandwich" ? { view: "flame" } : {}) });
+		graph.point(-1);
+	}
+}
+
+const keyActions = {
+	"/": () => focus("search"), f: () => focus("filter"), " ": pause, p: pin, w: () => change({ mode: "wall", hide: [] }),
+	o: () => change({ mode: "on", hide: [] }), e: () => change({ mode: "off", hide: [] }), i: () => change({ icicle: !state.icicle }),
+	l: () => change({ leaf: !state.leaf, zoom: "" }), c: () => change({ modules: !state.modules }), d: () => change({ idle: !state.idle }),
+	b: () => openView(state.view === "flame" ? "sandwich" : "flame"), "?": () => $("help").showModal(),
+};
+
+function focus(id) {
+	$(id).focus();
+	$(id).select();
+}
+
+window.addEventListener("keydown", event => {
+	const isField = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName), isPress = event.target.tagName === "BUTTON" && event.key === " ";
+	if (event.key === "Escape" && !$("help").open) {
+		if (isField)
+			event.target.blur();
+		escape();
+	} else if (event.ctrlKey || event.metaKey || event.altKey || isField || isPress || $("help").open
+			|| !Object.hasOwn(keyActions, event.key)) {
+		return;
+	} else {
+		keyActions[event.key]();
+	}
+	event.preventDefault();
+});
+
+for (const name of ["search", "filter"])
+	$(name).addEventListener("input", () => change({ [name]: $(name).value }));
+$("pause").addEventListener("click", pause);
+$("pin").addEventListener("click", pin);
+$("reset").addEventListener("click", () => { graph.path = []; change({ zoom: "" }); });
+$("help-open").addEventListener("click", () => $("help").showModal());
+$("theme").addEventListener("click", () => { change({ theme: look.dark ? "light" : "dark" }); setTheme(); });
+dark.addEventListener("change", setTheme);
+window.addEventListener("resize", later);
+window.addEventListener("hashchange", () => { Object.assign(state, readState(location.hash)); setTheme(); update(); });
+document.addEventListener("click", event => {
+	if (!$("download").contains(event.target))
+		$("download").open = false;
+});
+
+/* For tests. */
+const page = { store, view, graph, state, refreshTime: 0, shown: () => shown };
+globalThis.ctprofPage = page;
+
+fillHelp($("help"));
+readLook();
+drawn = true;
+update();
+new Stream(store, serverAddress("api/live"), {
+	changed: type => { if (type === "tick") later(); },
+	status: value => { connection = value; update(); },
+});
