@@ -134,7 +134,7 @@ $(call objects_everywhere,src/state/wait.c): $(SYSCALLS)
 
 # --- scripts and pages embedded in the program ---
 
-ASSETS := $(wildcard assets/*.*)
+ASSETS := $(wildcard assets/*.* assets/serve/*.*)
 
 $(call objects_everywhere,src/report/assets.c): $(ASSETS)
 
