@@ -37,7 +37,7 @@ export function graphAsSvg(graph, title, paper) {
 	graph.paint(pen, width, 0, height);
 	graph.here = here;
 	return '<?xml version="1.0" encoding="UTF-8"?>\n<svg xmlns="http://www.w3.org/2000/svg" width="' + width + '" height="'
-		+ (height + head) + '" viewBox="0 -' + head + " " + width + " " + (height + head) + '" style="font: ' + escape(FONT) + '">\n'
+		+ (height + head) + '" viewBox="0 -' + head + " " + width + " " + (height + head) + '" font-size="11" font-family="' + escape(FONT.replace("11px ", "")) + '">\n'
 		+ '<rect y="-' + head + '" width="100%" height="100%" fill="' + paper + '"/>\n<text x="4" y="-9" fill="'
 		+ (graph.options.dark ? "#dfe5ec" : "#1d2430") + '">' + escape(title) + "</text>\n" + pen.parts.join("\n") + "\n</svg>\n";
 }
