@@ -98,9 +98,8 @@ static const struct option_row top_options[] = {
 	  "process whose names differ only in numbers).",
 	  grouping_value, OPTION_COMMON },
 	{ "sort", 's', "KEY", parse_string, AT(sort),
-	  "Choose the order of rows: active (the default), wait, switches, threads, name, tid, "
-	  "pid, user, cgroup, "
-	  "cpu, ended, or a state; a leading \"-\" reverses the order. By default, json and csv "
+	  "Choose the order of rows: a column of --columns (default active), wait (the longest "
+	  "in progress), or a state; a leading \"-\" reverses the order. By default, json and csv "
 	  "are sorted by busy: as active, but time that waits for storage does not count.",
 	  NULL, OPTION_COMMON },
 	{ "columns", 0, "COLUMN[,COLUMN...]", parse_columns, AT(columns),
@@ -200,6 +199,21 @@ static struct error *check_modes(const struct top_arguments *a)
 	return NULL;
 }
 
+/* Do rows have what they are to be sorted by? */
+static struct error *check_order(const struct top_arguments *a, struct state_sort sort)
+{
+	char word[COLUMN_WORD_MAX];
+
+	if (state_sort_source(sort) != COLUMN_FROM_PROC)
+		return NULL;
+	if (a->replay)
+		return error_create("a replay has no '%s' of rows", state_sort_word(sort, word));
+	if (!(state_sort_facts(sort) & row_facts_by(a->grouping)))
+		return error_create("rows of a %s have no '%s'", state_grouping_names[a->grouping],
+				    state_sort_word(sort, word));
+	return NULL;
+}
+
 static struct error *parse_view(struct top *top)
 {
 	const struct top_arguments *a = top->arguments;
@@ -222,6 +236,8 @@ static struct error *parse_view(struct top *top)
 		top->view.sort.key = STATE_SORT_BUSY;
 	if (a->sort)
 		err = state_sort_parse(text_of(a->sort), &top->view.sort);
+	if (!err)
+		err = check_order(a, top->view.sort);
 	return err ? error_prefix(err, "--sort") : NULL;
 }
 

@@ -115,15 +115,19 @@ static const struct table_column all_columns[] = {
 	{ "process", .type = TABLE_TEXT, .formats = CSV, .field = PROCESS },
 	{ "user", .type = TABLE_TEXT, .formats = CSV, .field = USER },
 	{ "cgroup", .type = TABLE_TEXT, .formats = CSV, .field = CGROUP },
-	{ "last_exit", .heading = "last exit", .type = TABLE_TEXT, .formats = PEOPLE | CSV,
-	  .field = EXIT },
-	{ "last_exit", .type = TABLE_OBJECT, .formats = JSON, .field = EXIT },
-#define FACT(id, a_name, a_heading)                                                            \
-	{ a_name, .heading = a_heading,                                                        \
-	  .type = ROW_FACT_##id == ROW_FACT_COMMAND ? TABLE_TEXT : TABLE_COUNT, .field = FACT, \
-	  .argument = ROW_FACT_##id },
-	ROW_FACTS_LIST(FACT)
-#undef FACT
+/* Columns that are added if they are asked for. */
+#define ADDED_WINDOW(...)
+#define ADDED_EXITS(id, a_name, a_heading, unit)                                     \
+	{ a_name, .heading = a_heading, .type = TABLE_TEXT, .formats = PEOPLE | CSV, \
+	  .field = EXIT },                                                           \
+		{ a_name, .type = TABLE_OBJECT, .formats = JSON, .field = EXIT },
+#define ADDED_PROC(id, a_name, a_heading, unit)                                                 \
+	{ a_name, .heading = a_heading,                                                         \
+	  .type = COLUMN_IN_##unit == COLUMN_IN_TEXT ? TABLE_TEXT : TABLE_COUNT, .field = FACT, \
+	  .argument = TOP_COLUMN_##id },
+#define ADDED(id, head, source, name, heading, unit, ...) ADDED_##source(id, name, heading, unit)
+	TOP_COLUMNS(ADDED)
+#undef ADDED
 };
 
 /* A terminal can do without a state that no row shows, and without "idle", which is what the others
@@ -161,7 +165,7 @@ static size_t choose_columns(const struct states_report *report,
 	for (size_t i = 0; i < array_length(all_columns); i++) {
 		const struct table_column *column = &all_columns[i];
 
-		if (column->field == FACT   ? report->facts >> column->argument & 1
+		if (column->field == FACT   ? report->facts & column_facts(column->argument)
 		    : column->field == EXIT ? report->exits != NULL
 					    : true) {
 			ret[count] = *column;
@@ -279,8 +283,10 @@ static void set_wait(struct table_cell *ret, const struct state_line *line, bool
 }
 
 static void set_fact(struct table_cell *ret, const struct states_report *report,
-		     const struct state_line *line, enum row_fact fact)
+		     const struct state_line *line, enum top_column column)
 {
+	const enum row_fact fact = column_fact(column);
+	const enum column_unit unit = column_rows[column].unit;
 	const size_t index = (size_t)(line - report->list->lines.items);
 	const struct row_facts *facts =
 		line->thread && index < report->row_count ? &report->rows[index] : NULL;
@@ -289,19 +295,15 @@ static void set_fact(struct table_cell *ret, const struct states_report *report,
 		table_string(ret, "");
 	if (!row_facts_have(facts, fact))
 		return;
-	if (fact == ROW_FACT_COMMAND)
-		table_text(ret, (struct text){ facts->command, facts->command_length });
-	else if (fact == ROW_FACT_PRIORITY || fact == ROW_FACT_NICE)
+	if (unit == COLUMN_IN_TEXT)
+		table_text(ret, row_facts_command(facts));
+	else if (unit == COLUMN_IN_BYTES)
 		ret->value =
-			(struct table_value){ TABLE_SIGNED, .integer = fact == ROW_FACT_NICE
-									       ? facts->nice
-									       : facts->priority };
+			(struct table_value){ TABLE_BYTES,
+					      .count = (uint64_t)row_facts_number(facts, fact) };
 	else
-		ret->value = (struct table_value){
-			TABLE_BYTES, .count = fact == ROW_FACT_MEMORY
-						      ? facts->memory_bytes
-						      : facts->rates[fact - ROW_FACT_READ]
-		};
+		ret->value = (struct table_value){ TABLE_SIGNED,
+						   .integer = row_facts_number(facts, fact) };
 }
 
 /* How a process like that ended last. */
@@ -439,7 +441,7 @@ static void get_state_cell(const void *context, const void *row, const struct ta
 				   (double)line->switches * NS_PER_S / (double)length);
 		return;
 	case FACT:
-		set_fact(ret, report, line, (enum row_fact)column->argument);
+		set_fact(ret, report, line, (enum top_column)column->argument);
 		return;
 	case EXIT:
 		set_exit(ret, report, line);

@@ -6,96 +6,89 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "state/last_exits.h"
+#include "state/row_facts.h"
 
 /* --- words --- */
 
-/* Sort keys other than states: SORT_WORD(key, word) */
-#define SORT_WORDS(SORT_WORD)           \
-	SORT_WORD(ACTIVE, "active")     \
-	SORT_WORD(BUSY, "busy")         \
-	SORT_WORD(NAME, "name")         \
-	SORT_WORD(TID, "tid")           \
-	SORT_WORD(PROGRESS, "wait")     \
-	SORT_WORD(SWITCHES, "switches") \
-	SORT_WORD(THREADS, "threads")   \
-	SORT_WORD(USER, "user")         \
-	SORT_WORD(CGROUP, "cgroup")     \
-	SORT_WORD(PID, "pid")           \
-	SORT_WORD(CPU, "cpu")           \
-	SORT_WORD(ENDED, "ended")
-
+/* Besides those of columns. */
 static const struct {
 	const char *word;
 	enum state_sort_key key;
 } words[] = {
-#define SORT_WORD(key, word) { word, STATE_SORT_##key },
-	SORT_WORDS(SORT_WORD)
-#undef SORT_WORD
+	{ "busy", STATE_SORT_BUSY },
+	{ "wait", STATE_SORT_NOW },
 };
 #define WORD_COUNT array_length(words)
 
-/* Columns of state/row_facts.h, as --columns has them: of each row, they take files. */
-static const char *const facts[] = { "memory", "priority", "nice",  "read",
-				     "write",  "rchar",    "wchar", "command" };
+/* In a batch all are printed, so the order of their shares is one of each state. */
+static bool is_sorted_by(enum top_column column)
+{
+	return column != TOP_COLUMN_STATES;
+}
 
 static struct error *unknown_key(struct text text)
 {
-	const char *all[WORD_COUNT + STATE_COUNT], *nearest;
-	char word[80];
+	const char *all[WORD_COUNT + TOP_COLUMN_COUNT], *nearest;
+	char columns[TOP_COLUMN_STATE_FIRST][COLUMN_WORD_MAX], list[320] = "", word[80];
+	size_t count = 0, used = 0;
 
+	for (enum top_column c = 0; c < TOP_COLUMN_STATE_FIRST; c++)
+		if (is_sorted_by(c))
+			all[count++] = column_word(c, columns[c]);
 	for (size_t i = 0; i < WORD_COUNT; i++)
-		all[i] = words[i].word;
+		all[count++] = words[i].word;
+	for (size_t i = 0; i < count; i++)
+		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s, ", all[i]);
 	for (enum state state = 0; state < STATE_COUNT; state++)
-		all[WORD_COUNT + state] = state_rows[state].name;
+		all[count++] = state_rows[state].name;
 	snprintf(word, sizeof(word), "%.*s", (int)(text.length < 79 ? text.length : 79),
 		 text.bytes);
-	for (size_t i = 0; i < array_length(facts); i++)
-		if (strcmp(word, facts[i]) == 0)
-			return error_create(
-				"rows cannot be sorted by '%s': ctprof reads it only for "
-				"the rows that it shows",
-				word);
-	nearest = text_nearest(word, all, array_length(all), sizeof(all[0]));
+	nearest = text_nearest(word, all, count, sizeof(all[0]));
 	if (nearest)
 		return error_create("unknown sort key '%s'; did you mean '%s'?", word, nearest);
-#define SORT_WORD(key, word) word ", "
-	return error_create("unknown sort key '%s'; expected one of: " SORT_WORDS(
-				    SORT_WORD) "or the name of a state",
-			    word);
-#undef SORT_WORD
+	return error_create("unknown sort key '%s'; expected one of: %sor the name of a state",
+			    word, list);
 }
 
 struct error *state_sort_parse(struct text text, struct state_sort *ret)
 {
 	struct state_sort sort = { .reverse = text_starts(text, TEXT("-")) };
+	enum top_column column;
 
 	text.bytes += sort.reverse;
 	text.length -= sort.reverse;
+	column = column_find(text);
 	for (size_t i = 0; i < WORD_COUNT; i++)
 		if (text_equal(text, text_of(words[i].word))) {
 			sort.key = words[i].key;
 			*ret = sort;
 			return NULL;
 		}
-	for (enum state state = 0; state < STATE_COUNT; state++)
-		if (text_equal(text, text_of(state_rows[state].name))) {
-			sort.key = STATE_SORT_STATE;
-			sort.state = state;
-			*ret = sort;
-			return NULL;
-		}
-	return unknown_key(text);
+	if (column == TOP_COLUMN_COUNT || !is_sorted_by(column))
+		return unknown_key(text);
+	sort.key = column_rows[column].key;
+	if (sort.key == STATE_SORT_STATE)
+		sort.state = (enum state)(column - TOP_COLUMN_STATE_FIRST);
+	*ret = sort;
+	return NULL;
 }
 
-const char *state_sort_word(struct state_sort sort)
+const char *state_sort_word(struct state_sort sort, char buffer[COLUMN_WORD_MAX])
 {
-	size_t i = 0;
+	if (sort.key == STATE_SORT_BUSY)
+		return words[0].word;
+	return column_word(column_of_key(sort.key, sort.state), buffer);
+}
 
-	if (sort.key == STATE_SORT_STATE)
-		return state_rows[sort.state].name;
-	while (words[i].key != sort.key)
-		i++;
-	return words[i].word;
+static enum column_source source_of(enum top_column column)
+{
+	return column < TOP_COLUMN_COUNT ? column_rows[column].source : COLUMN_FROM_WINDOW;
+}
+
+enum column_source state_sort_source(struct state_sort sort)
+{
+	return source_of(column_of_key(sort.key, sort.state));
 }
 
 /* --- keys --- */
@@ -103,10 +96,11 @@ const char *state_sort_word(struct state_sort sort)
 /* The sort key of a line; the lowest comes first. */
 struct order_key {
 	uint64_t first, second;
-	const struct name *name; /* where that is what counts */
+	struct text text; /* where that is what counts */
 	uint64_t id;
 	uint32_t rank, number;
-	bool reverse; /* of the name; numbers are reversed already */
+	bool is_unknown; /* it comes after all others of its rank */
+	bool reverse;    /* of the text; numbers are reversed already */
 };
 
 static bool is_for_work(enum state state)
@@ -152,12 +146,12 @@ static void weigh_line(const struct state_line *line, const struct state_sort *s
 		key->first = (uint64_t)(state_line_share(line, sort->state) * (1ull << 53));
 		break;
 	case STATE_SORT_NAME:
-		key->name = line->label;
+		key->text = name_text(line->label);
 		break;
 	case STATE_SORT_TID:
 		key->first = UINT64_MAX - line->thread->tid;
 		break;
-	case STATE_SORT_PROGRESS:
+	case STATE_SORT_NOW:
 		key->first = weight_of_wait(line->in_progress, line->in_progress_ns);
 		break;
 	case STATE_SORT_SWITCHES:
@@ -170,7 +164,7 @@ static void weigh_line(const struct state_line *line, const struct state_sort *s
 		key->first = UINT64_MAX - line->thread->uid;
 		break;
 	case STATE_SORT_CGROUP:
-		key->name = line->thread->cgroup;
+		key->text = name_text(line->thread->cgroup);
 		break;
 	case STATE_SORT_PID:
 		key->first = UINT64_MAX - line->thread->tgid;
@@ -184,16 +178,74 @@ static void weigh_line(const struct state_line *line, const struct state_sort *s
 	case STATE_SORT_ENDED:
 		key->first = line->ended;
 		break;
-	case STATE_SORT_NONE:
+	default:
 		break;
 	}
 }
 
-static struct order_key line_key(const struct state_line *line, const struct state_sort *sort)
+/* What lines are sorted by. */
+struct ordering {
+	const struct state_view *view;
+	enum top_column column; /* TOP_COLUMN_COUNT: none */
+	uint64_t at_ns;         /* the end of the window */
+};
+
+/* By a fact; those of which it is not known as by ACTIVE. */
+static void weigh_fact(const struct state_line *line, const struct ordering *by,
+		       struct order_key *key)
 {
+	const enum top_column column = by->column;
+	const enum row_fact fact = column_fact(column);
+	const enum state_grouping grouping = line->depth ? STATE_BY_THREAD : by->view->grouping;
+	const struct row_subject subject = view_subject(by->view, line);
+	const struct row_facts *facts = row_fact_set_find(by->view->facts, &subject);
+
+	key->second = weight_of_part(state_line_active(line));
+	key->is_unknown = !line->threads || column_rows[column].not_in & 1u << grouping ||
+			  !row_facts_have(facts, fact);
+	if (key->is_unknown)
+		return;
+	/* Texts are compared last. */
+	if (column_rows[column].unit == COLUMN_IN_TEXT) {
+		key->text = row_facts_command(facts);
+		key->second = 0;
+	} else if (column_rows[column].unit == COLUMN_IN_BYTES) {
+		key->first = (uint64_t)row_facts_number(facts, fact);
+	} else {
+		key->first = (uint64_t)INT64_MAX - (uint64_t)row_facts_number(facts, fact);
+	}
+}
+
+/* What ended last comes first. */
+static void weigh_exit(const struct state_line *line, const struct ordering *by,
+		       struct order_key *key)
+{
+	const struct last_exits *exits = by->view->exits;
+	struct last_exit own;
+	const struct last_exit *last =
+		exits ? last_exits_of(exits, line, by->view->grouping, by->at_ns, &own) : NULL;
+
+	key->second = weight_of_part(state_line_active(line));
+	key->is_unknown = !last;
+	key->first = last ? last->at_ns : 0;
+}
+
+static struct order_key line_key(const struct state_line *line, const struct ordering *by)
+{
+	const struct state_sort *sort = &by->view->sort;
 	struct order_key key = { .id = line->id, .reverse = sort->reverse };
 
-	weigh_line(line, sort, &key);
+	switch (source_of(by->column)) {
+	case COLUMN_FROM_WINDOW:
+		weigh_line(line, sort, &key);
+		break;
+	case COLUMN_FROM_PROC:
+		weigh_fact(line, by, &key);
+		break;
+	case COLUMN_FROM_EXITS:
+		weigh_exit(line, by, &key);
+		break;
+	}
 	if (!sort->reverse) {
 		key.first = ~key.first;
 		key.second = ~key.second;
@@ -203,33 +255,44 @@ static struct order_key line_key(const struct state_line *line, const struct sta
 
 #define compare(a, b) (((a) > (b)) - ((a) < (b)))
 
+static int compare_texts(struct text a, struct text b)
+{
+	const size_t shorter = a.length < b.length ? a.length : b.length;
+	const int order = shorter ? memcmp(a.bytes, b.bytes, shorter) : 0;
+
+	return order ? order : compare(a.length, b.length);
+}
+
 static int compare_keys(const void *one, const void *other)
 {
 	const struct order_key *a = one, *b = other;
 	int order = compare(a->rank, b->rank);
 
 	if (!order)
+		order = compare(a->is_unknown, b->is_unknown);
+	if (!order)
 		order = compare(a->first, b->first);
 	if (!order)
 		order = compare(a->second, b->second);
 	if (!order)
-		order = a->reverse ? name_compare(b->name, a->name)
-				   : name_compare(a->name, b->name);
+		order = a->reverse ? compare_texts(b->text, a->text)
+				   : compare_texts(a->text, b->text);
 	if (!order)
 		order = compare(a->id, b->id);
 	return order ? order : compare(a->number, b->number);
 }
 
 bool state_order(const struct state_line *lines, size_t count, const uint32_t *ranks,
-		 const struct state_sort *sort, uint32_t *ret)
+		 const struct state_view *view, uint64_t at_ns, uint32_t *ret)
 {
+	const struct ordering by = { view, column_of_key(view->sort.key, view->sort.state), at_ns };
 	_cleanup_free_ struct order_key *keys =
 		reallocarray(NULL, count ? count : 1, sizeof(*keys));
 
 	if (!keys)
 		return false;
 	for (size_t i = 0; i < count; i++) {
-		keys[i] = line_key(&lines[i], sort);
+		keys[i] = line_key(&lines[i], &by);
 		keys[i].rank = ranks ? ranks[i] : 0;
 		keys[i].number = (uint32_t)i;
 	}

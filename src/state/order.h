@@ -12,8 +12,8 @@
 bool state_wait_is_worse(enum state state, uint64_t ns, enum state than, uint64_t than_ns);
 
 /* Write into `ret` the numbers of the lines of a window in their order. With `ranks`, lines of
- * lower rank stand before all others. False without memory. */
+ * lower rank stand before all others. `at_ns` is the end of the window. False without memory. */
 bool state_order(const struct state_line *lines, size_t count, const uint32_t *ranks,
-		 const struct state_sort *sort, uint32_t *ret);
+		 const struct state_view *view, uint64_t at_ns, uint32_t *ret);
 
 #endif

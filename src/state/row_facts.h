@@ -7,30 +7,28 @@
 #ifndef STATE_ROW_FACTS_H
 #define STATE_ROW_FACTS_H
 
+#include "base/array.h"
+#include "base/word_map.h"
 #include "state/view.h"
 
 /*
- * ROW_FACT(id, name for programs, heading for people)
+ * The columns of TOP_COLUMNS that are from PROC.
  *
  * COMMAND and MEMORY are those of the process, of a thread's row too; the others are of the thread
  * or of the whole process, as the row is. READ and WRITE are bytes of storage (read_bytes and
  * write_bytes of /proc/PID/io), RCHAR and WCHAR those of all read(2) and write(2): also of the page
  * cache, pipes and sockets.
  */
-#define ROW_FACTS_LIST(ROW_FACT)                        \
-	ROW_FACT(MEMORY, "memory_bytes", "memory")      \
-	ROW_FACT(PRIORITY, "priority", "pri")           \
-	ROW_FACT(NICE, "nice", "nice")                  \
-	ROW_FACT(READ, "read_bytes_per_s", "read/s")    \
-	ROW_FACT(WRITE, "write_bytes_per_s", "write/s") \
-	ROW_FACT(RCHAR, "rchar_per_s", "rchar/s")       \
-	ROW_FACT(WCHAR, "wchar_per_s", "wchar/s")       \
-	ROW_FACT(COMMAND, "command", "command")
-
 enum row_fact {
-#define ROW_FACT_ENUM(id, ...) ROW_FACT_##id,
-	ROW_FACTS_LIST(ROW_FACT_ENUM)
+#define ROW_FACT_PROC(id) ROW_FACT_##id,
+#define ROW_FACT_WINDOW(id)
+#define ROW_FACT_EXITS(id)
+#define ROW_FACT_ENUM(id, head, source, ...) ROW_FACT_##source(id)
+	TOP_COLUMNS(ROW_FACT_ENUM)
 #undef ROW_FACT_ENUM
+#undef ROW_FACT_PROC
+#undef ROW_FACT_WINDOW
+#undef ROW_FACT_EXITS
 		ROW_FACT_COUNT
 };
 #define ROW_FACT_BIT(id) (1u << ROW_FACT_##id)
@@ -59,18 +57,8 @@ struct row_facts {
 	char command[ROW_COMMAND_MAX]; /* any bytes, with spaces between the words */
 };
 
-/* Facts that rows of this grouping have. A pool is of one process, and a cgroup of many. */
-static inline unsigned row_facts_by(enum state_grouping grouping)
-{
-	switch (grouping) {
-	case STATE_BY_CGROUP:
-		return 0;
-	case STATE_BY_POOL:
-		return ROW_FACT_BIT(COMMAND) | ROW_FACT_BIT(MEMORY);
-	default:
-		return (1u << ROW_FACT_COUNT) - 1;
-	}
-}
+/* Facts that rows of this grouping have: a bit for each. */
+unsigned row_facts_by(enum state_grouping grouping);
 
 /* A group of processes stands for that of its thread. */
 static inline struct row_subject row_subject_of(const struct state_line *line, bool is_thread)
@@ -93,5 +81,56 @@ static inline bool row_facts_have(const struct row_facts *facts, enum row_fact f
 {
 	return facts && facts->known >> fact & 1;
 }
+
+/* The fact that a column shows; ROW_FACT_COUNT: none. */
+enum row_fact column_fact(enum top_column column);
+
+/* Its bit, or 0. */
+static inline unsigned column_facts(enum top_column column)
+{
+	const enum row_fact fact = column_fact(column);
+
+	return fact < ROW_FACT_COUNT ? 1u << fact : 0;
+}
+
+/* That of the fact that rows are sorted by, or 0. */
+static inline unsigned state_sort_facts(struct state_sort sort)
+{
+	return column_facts(column_of_key(sort.key, sort.state));
+}
+
+/* Of a fact in numbers or bytes, which is known. */
+int64_t row_facts_number(const struct row_facts *facts, enum row_fact fact);
+
+static inline struct text row_facts_command(const struct row_facts *facts)
+{
+	return (struct text){ facts->command, facts->command_length };
+}
+
+/* What a row of this view is about. */
+static inline struct row_subject view_subject(const struct state_view *view,
+					      const struct state_line *line)
+{
+	return row_subject_of(line,
+			      line->depth || (view->grouping == STATE_BY_THREAD && !view->is_tree));
+}
+
+/* Facts of many rows. All zero is an empty one. */
+struct row_fact_set {
+	struct {
+		ARRAY(struct row_facts);
+	} rows;
+	struct word_map places;
+};
+
+void row_fact_set_deinit(struct row_fact_set *set);
+
+/* Replace the facts by those in `items`, which the set frees. What there is no memory for is not
+ * found. */
+void row_fact_set_take(struct row_fact_set *set, struct row_facts *items, size_t count);
+
+/* NULL: none. Takes an empty set, and NULL. */
+const struct row_facts *row_fact_set_find(const struct row_fact_set *set,
+					  const struct row_subject *subject);
 
 #endif

@@ -378,17 +378,18 @@ static bool rank_groups(struct making *m, const uint32_t *groups)
 
 static bool put_all(struct making *m)
 {
-	const struct state_sort *sort = &m->view->sort;
+	const uint64_t at_ns = m->window->ended_ns;
 	_cleanup_free_ uint32_t *groups = calloc(m->groups.count + 1, sizeof(*groups));
 	_cleanup_free_ uint32_t *threads = calloc(m->threads.count + 1, sizeof(*threads));
 
 	if (!groups || !threads ||
 	    !array_reserve(&m->list->lines, m->groups.count + m->threads.count) ||
-	    !state_order(m->groups.items, m->groups.count, NULL, sort, groups))
+	    !state_order(m->groups.items, m->groups.count, NULL, m->view, at_ns, groups))
 		return false;
 	if (m->has_groups && m->has_threads && !rank_groups(m, groups))
 		return false;
-	if (!state_order(m->threads.items, m->threads.count, m->group_of.items, sort, threads))
+	if (!state_order(m->threads.items, m->threads.count, m->group_of.items, m->view, at_ns,
+			 threads))
 		return false;
 	if (m->has_groups && m->has_threads)
 		put_tree(m, groups, threads);

@@ -27,6 +27,7 @@
 #define STATE_VIEW_H
 
 #include "base/text.h"
+#include "state/columns.h"
 #include "state/window.h"
 
 enum state_grouping {
@@ -38,37 +39,24 @@ enum state_grouping {
 };
 extern const char *const state_grouping_names[STATE_GROUPINGS];
 
-/* The largest first, but for names and tids. What is equal is in the order of ids, always. */
-enum state_sort_key {
-	STATE_SORT_ACTIVE, /* state_line_active(): what is of interest first */
-	STATE_SORT_BUSY,   /* state_line_busy(), ties by storage: the order of rows for programs */
-	STATE_SORT_STATE,  /* share of one state */
-	STATE_SORT_NAME,
-	STATE_SORT_TID,
-	STATE_SORT_PROGRESS, /* longest wait in progress; those for work come after all others */
-	STATE_SORT_SWITCHES,
-	STATE_SORT_THREADS,
-	STATE_SORT_USER,   /* by number */
-	STATE_SORT_CGROUP, /* of the thread that stands for the line */
-	STATE_SORT_PID,
-	STATE_SORT_CPU, /* run time of all of its threads */
-	STATE_SORT_ENDED,
-	STATE_SORT_NONE /* of columns by which lines cannot be sorted */
-};
-
 struct state_sort {
 	enum state_sort_key key;
 	enum state state; /* of STATE_SORT_STATE: a main one or a part */
 	bool reverse;
 };
 
-/* "active", "busy", "name", "tid", "wait", "switches", "threads", "user", "cgroup", "pid", "cpu",
- * "ended", or the name of a state; a "-" before it reverses. The error names the nearest of them.
- */
+/* The word of a column, "busy", "wait" (of the column NOW), or the name of a state; a "-" before it
+ * reverses. The error names the nearest of them. */
 struct error *state_sort_parse(struct text text, struct state_sort *ret) MUST_CHECK;
 
 /* The word of it, without the "-". */
-const char *state_sort_word(struct state_sort sort);
+const char *state_sort_word(struct state_sort sort, char buffer[COLUMN_WORD_MAX]);
+
+/* The source of what rows are sorted by. Of WINDOW, a list needs nothing besides. */
+enum column_source state_sort_source(struct state_sort sort);
+
+struct row_fact_set;
+struct last_exits;
 
 #define STATE_TERMS_MAX 16
 
@@ -119,6 +107,11 @@ struct state_view {
 	/* The ids of groups whose threads are not shown in a tree. */
 	uint64_t folded[STATE_FOLDED_MAX];
 	size_t folded_count;
+	/* Where rows are sorted by what is not in the window: NULL is none, which is known of no
+	 * row.
+	 */
+	const struct row_fact_set *facts; /* state/row_facts.h */
+	const struct last_exits *exits;
 	/* The name of a user; NULL: numbers stand for them. */
 	const char *(*user_name)(void *context, uint32_t uid);
 	void *context;

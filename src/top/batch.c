@@ -109,28 +109,31 @@ static size_t top_batch_limit(const struct top_arguments *a)
 
 /* --- columns that were asked for --- */
 
-static struct error *choose_columns(const struct top_arguments *a, struct top_batch *ret)
+/* So is what decides the order. */
+static struct error *choose_columns(const struct top_arguments *a, struct state_sort sort,
+				    struct top_batch *ret)
 {
 	struct column_choice choice;
 	struct error *err;
 
+	ret->facts = state_sort_facts(sort);
+	ret->has_exits = state_sort_source(sort) == COLUMN_FROM_EXITS;
 	if (!a->columns)
 		return NULL;
 	err = column_choice_parse(text_of(a->columns), &choice);
 	if (err)
 		return err;
-	ret->facts = column_choice_facts(&choice);
-	ret->has_exits = choice.is_on[TUI_COLUMN_EXIT];
+	ret->facts |= column_choice_facts(&choice);
+	ret->has_exits |= choice.is_on[TOP_COLUMN_EXIT];
 	return NULL;
 }
 
 /* Read what was asked for of the rows that will be printed: of lines, by their places. */
-static struct error *read_facts(struct top *top, size_t limit)
+static struct error *read_facts(struct top *top, unsigned facts, size_t limit)
 {
 	struct top_batch *batch = &top->batch;
 	const size_t count = limit && limit < top->list.lines.count ? limit : top->list.lines.count;
-
-	const unsigned wanted = batch->facts & row_facts_by(top->view.grouping);
+	const unsigned wanted = facts & row_facts_by(top->view.grouping);
 
 	batch->subjects.count = batch->rows.count = 0;
 	if (!wanted || top->replay)
@@ -143,6 +146,32 @@ static struct error *read_facts(struct top *top, size_t limit)
 	top_read_facts(top, wanted, batch->subjects.items, count, batch->rows.items);
 	batch->rows.count = count;
 	return NULL;
+}
+
+/* The rows of the window in their order, which may be by a fact of all of them. */
+static struct error *list_rows(struct top *top)
+{
+	struct top_batch *batch = &top->batch;
+	const unsigned order = state_sort_facts(top->view.sort);
+	struct row_fact_set set = { .rows = { .count = 0 } };
+	struct error *err;
+
+	if (batch->has_exits)
+		last_exits_take(&batch->exits, &top->window);
+	top->view.exits = &batch->exits;
+	err = state_list_make(&top->list, &top->window, &top->view);
+	if (err || !order)
+		return err;
+	err = read_facts(top, order, 0);
+	if (err)
+		return err;
+	row_fact_set_take(&set, batch->rows.items, batch->rows.count);
+	batch->rows = (__typeof__(batch->rows)){ .count = 0 };
+	top->view.facts = &set;
+	err = state_list_make(&top->list, &top->window, &top->view);
+	top->view.facts = NULL;
+	row_fact_set_deinit(&set);
+	return err;
 }
 
 /* Rates need a reading before the first window: of all that may be in it. */
@@ -193,16 +222,13 @@ static struct error *print_window(struct top *top, size_t number)
 
 	if (a->inspect)
 		return top_inspect_window(top, number);
-	err = state_list_make(&top->list, &top->window, &top->view);
+	err = list_rows(top);
 	if (!err)
-		err = read_facts(top, report.limit);
+		err = read_facts(top, top->batch.facts, report.limit);
 	report.facts = top->batch.facts;
 	report.rows = top->batch.rows.items;
 	report.row_count = top->batch.rows.count;
-	if (top->batch.has_exits) {
-		last_exits_take(&top->batch.exits, &top->window);
-		report.exits = &top->batch.exits;
-	}
+	report.exits = top->batch.has_exits ? &top->batch.exits : NULL;
 	return err ? err : states_report_print(&report, stdout);
 }
 
@@ -281,7 +307,7 @@ struct error *top_run_batch(struct top *top)
 {
 	const struct sigaction ending = { .sa_handler = on_signal };
 	struct states_report report = { .format = top->arguments->format };
-	struct error *err = choose_columns(top->arguments, &top->batch);
+	struct error *err = choose_columns(top->arguments, top->view.sort, &top->batch);
 
 	report.facts = top->batch.facts;
 	report.exits = top->batch.has_exits ? &top->batch.exits : NULL;

@@ -3,7 +3,7 @@
 
 /* On, but it had to leave. */
 static bool has_no_room(const struct tui *tui, const struct column_layout *layout,
-			enum tui_column column)
+			enum top_column column)
 {
 	const struct column_choice choice = table_columns(tui);
 
@@ -11,18 +11,18 @@ static bool has_no_room(const struct tui *tui, const struct column_layout *layou
 	       !column_layout_has(layout, column);
 }
 
-size_t chooser_columns(const struct tui *tui, enum tui_column ret[TUI_COLUMN_COUNT])
+size_t chooser_columns(const struct tui *tui, enum top_column ret[TOP_COLUMN_COUNT])
 {
 	size_t count = 0;
 
-	for (enum tui_column column = 0; column < TUI_COLUMN_COUNT; column++)
-		if (tui->mode == MODE_COLUMNS || column_rows[column].key != STATE_SORT_NONE)
+	for (enum top_column column = 0; column < TOP_COLUMN_COUNT; column++)
+		if (tui->mode == MODE_COLUMNS || table_can_sort(tui, column))
 			ret[count++] = column;
 	return count;
 }
 
 static void draw_row(const struct tui *tui, const struct column_layout *layout,
-		     enum tui_column column, bool is_chosen, int y, int columns)
+		     enum top_column column, bool is_chosen, int y, int columns)
 {
 	const struct column_row *row = &column_rows[column];
 	struct pen pen = pen_at(&tui->terminal, y, 0, columns);
@@ -36,7 +36,7 @@ static void draw_row(const struct tui *tui, const struct column_layout *layout,
 	if (tui->mode == MODE_COLUMNS && has_no_room(tui, layout, column))
 		pen_text(&pen, STYLE_STRONG, TEXT("no room: "));
 	pen_print(&pen, STYLE_PLAIN, "%s%s", row->prose,
-		  column >= TUI_COLUMN_STATE_FIRST ? ", % of its time" : "");
+		  column >= TOP_COLUMN_STATE_FIRST ? ", % of its time" : "");
 	pen_skip(&pen, STYLE_PLAIN, columns);
 }
 
@@ -45,7 +45,7 @@ void chooser_draw(struct tui *tui, int columns)
 	int height = tui_body_lines() - 1;
 	size_t top = tui->chosen >= (size_t)height ? tui->chosen - (size_t)height + 1 : 0;
 	struct pen pen = pen_at(&tui->terminal, tui_head_lines(), 0, columns);
-	enum tui_column shown[TUI_COLUMN_COUNT];
+	enum top_column shown[TOP_COLUMN_COUNT];
 	const size_t count = chooser_columns(tui, shown);
 	struct column_layout layout;
 

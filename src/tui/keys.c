@@ -34,7 +34,7 @@ static long lines_of(const struct tui *tui, int argument)
 
 ACTION(move_by)
 {
-	enum tui_column columns[TUI_COLUMN_COUNT];
+	enum top_column columns[TOP_COLUMN_COUNT];
 	const size_t count = chooser_columns(tui, columns);
 	long by = lines_of(tui, argument);
 
@@ -138,32 +138,52 @@ static const struct letter_sort {
 	{ 'L', { .key = STATE_SORT_STATE, .state = STATE_LOCK }, "LOCK" },
 	{ 'D', { .key = STATE_SORT_STATE, .state = STATE_SLEEP_DISK }, "DISK" },
 	{ 'N', { .key = STATE_SORT_STATE, .state = STATE_SLEEP_NETWORK }, "NET" },
-	{ 'W', { .key = STATE_SORT_PROGRESS }, "NOW FOR, the longest wait" },
+	{ 'W', { .key = STATE_SORT_NOW }, "NOW FOR, the longest wait" },
 	{ 'S', { .key = STATE_SORT_SWITCHES }, "SW/s" },
+	{ 'T', { .key = STATE_SORT_CPU }, "CPU%" },
+	{ 'M', { .key = STATE_SORT_MEMORY }, "MEM" },
+	{ 'I', { .key = STATE_SORT_READ }, "READ/s" },
+	{ 'O', { .key = STATE_SORT_WRITE }, "WRITE/s" },
 };
 
 ACTION(sort_by_letter)
 {
-	for (size_t i = 0; i < array_length(letter_sorts); i++)
-		if (letter_sorts[i].letter == argument) {
-			tui_say(tui, false, "Sorted by %s.", letter_sorts[i].prose);
-			tui->view.sort = letter_sorts[i].sort;
-		}
+	const struct letter_sort *row = letter_sorts;
+
+	while (row->letter != argument)
+		row++;
+	if (!table_can_sort(tui, column_of_key(row->sort.key, row->sort.state))) {
+		tui_say(tui, false, "These rows have no %s.", row->prose);
+		return NULL;
+	}
+	tui_say(tui, false, "Sorted by %s.", row->prose);
+	tui->view.sort = row->sort;
 	return tui_list(tui);
 }
 
 ACTION(open_sorts)
 {
+	enum top_column columns[TOP_COLUMN_COUNT];
+	struct state_sort sorts[COLUMN_SORTS_MAX];
+	size_t count;
+
 	(void)argument;
 	tui->mode = MODE_SORT;
 	tui->chosen = 0;
+	count = chooser_columns(tui, columns);
+	/* Begin with the present one; of states it is the state's own, not the bar. */
+	for (size_t i = 0; i < count; i++)
+		if (column_sorts(columns[i], sorts) == 1 && sort_is(sorts[0], tui->view.sort)) {
+			tui->chosen = i;
+			break;
+		}
 	return NULL;
 }
 
 ACTION(sort_by_chosen)
 {
-	struct state_sort sorts[TUI_COLUMN_SORTS_MAX];
-	enum tui_column columns[TUI_COLUMN_COUNT];
+	struct state_sort sorts[COLUMN_SORTS_MAX];
+	enum top_column columns[TOP_COLUMN_COUNT];
 
 	(void)argument;
 	chooser_columns(tui, columns);
@@ -460,13 +480,19 @@ const struct key_row key_rows[] = {
 	    'A'),
 	KEY(MODE_TABLE, KEYS_LOOK, "N W S", NULL, "sort by NET, by the longest wait, by SW/s",
 	    sort_by_letter, 'N', 'N'),
+	KEY(MODE_TABLE, KEYS_LOOK, "T M I O", NULL, "sort by CPU%, MEM, READ/s, WRITE/s",
+	    sort_by_letter, 'T', 'T'),
+	ALSO(MODE_TABLE, sort_by_letter, 'M', 'M'),
+	ALSO(MODE_TABLE, sort_by_letter, 'I', 'I'),
+	ALSO(MODE_TABLE, sort_by_letter, 'O', 'O'),
 	ALSO(MODE_TABLE, sort_by_letter, 'X', 'X'),
 	ALSO(MODE_TABLE, sort_by_letter, 'R', 'R'),
 	ALSO(MODE_TABLE, sort_by_letter, 'L', 'L'),
 	ALSO(MODE_TABLE, sort_by_letter, 'D', 'D'),
 	ALSO(MODE_TABLE, sort_by_letter, 'W', 'W'),
 	ALSO(MODE_TABLE, sort_by_letter, 'S', 'S'),
-	KEY(MODE_TABLE, KEYS_LOOK, "F6", NULL, "choose the column to sort by", open_sorts, 0,
+	KEY(MODE_TABLE, KEYS_LOOK, "F6", NULL,
+	    "choose the column to sort by: any, also one that is not shown", open_sorts, 0,
 	    KEY_F(6)),
 	KEY(MODE_SORT, KEYS_LOOK, NULL, "sort by it", NULL, sort_by_chosen, 0, '\r', '\n',
 	    KEY_ENTER, ' '),

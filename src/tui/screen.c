@@ -30,18 +30,31 @@ static struct error *take_window(struct tui *tui)
 
 	tui->model = model;
 	tui->has_window = true;
-	/* A key came while they were made. */
-	if (model->view_number != tui->view_number)
+	last_exits_take(&tui->exits, &model->window);
+	/* A key came while they were made; or their order is by what only the screen has. */
+	if (model->view_number != tui->view_number ||
+	    state_sort_source(tui->view.sort) != COLUMN_FROM_WINDOW)
 		err = model_list(model, &tui->view);
 	if (err)
 		return err;
 	table_settle(tui);
-	last_exits_take(&tui->exits, &model->window);
 	history_begin(&tui->history);
 	for (size_t i = 0; i < model->list.lines.count; i++)
 		history_put(&tui->history, model->list.lines.items[i].id,
 			    state_line_active(&model->list.lines.items[i]));
 	return NULL;
+}
+
+static struct error *take_facts(struct tui *tui, const struct window_update *update)
+{
+	struct error *err = NULL;
+
+	row_fact_set_take(&tui->facts, update->facts, update->fact_count);
+	if (tui->has_window && state_sort_facts(tui->view.sort)) {
+		err = model_list(tui->model, &tui->view);
+		table_settle(tui);
+	}
+	return err;
 }
 
 static struct error *take_update(struct tui *tui)
@@ -55,11 +68,10 @@ static struct error *take_update(struct tui *tui)
 	if (update.has_page && !err)
 		err = inspector_take(tui, &update);
 	free(update.page);
-	if (update.facts) {
-		array_deinit(&tui->facts);
-		tui->facts.items = update.facts;
-		tui->facts.count = tui->facts.room = update.fact_count;
-	}
+	if (update.facts && !err)
+		err = take_facts(tui, &update);
+	else
+		free(update.facts);
 	tui->is_paused = tui->is_paused || update.has_paused;
 	if (*update.message)
 		tui_say(tui, update.message_is_error, "%s", update.message);
@@ -153,7 +165,9 @@ static void tui_deinit(struct tui *tui)
 {
 	window_reader_close(tui->reader);
 	history_deinit(&tui->history);
-	array_deinit(&tui->facts);
+	row_fact_set_deinit(&tui->facts);
+	array_deinit(&tui->subjects);
+	array_deinit(&tui->asked_subjects);
 	last_exits_deinit(&tui->exits);
 	page_deinit(&tui->page);
 	page_deinit(&tui->lower);
@@ -172,6 +186,8 @@ static void keep_screen(const struct tui *tui, const struct screen_settings *beg
 	ret->has_new_interval = before.has_new_interval;
 	ret->view = tui->view;
 	ret->view.filter = NULL;
+	ret->view.facts = NULL;
+	ret->view.exits = NULL;
 	snprintf(ret->filter, sizeof(ret->filter), "%s", tui->edit.bytes);
 	ret->columns = tui->columns;
 	ret->interval_ns = tui->interval_ns;
@@ -241,6 +257,8 @@ struct error *screen_run(const struct screen_options *options, const struct scre
 	if (err)
 		return err;
 	err = choose_view(&tui);
+	tui.view.facts = &tui.facts;
+	tui.view.exits = &tui.exits;
 	begun = (struct screen_settings){ .columns = tui.columns,
 					  .sort = tui.view.sort,
 					  .interval_ns = tui.interval_ns };

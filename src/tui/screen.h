@@ -42,8 +42,8 @@ struct screen_subject {
 	const struct state_view *view;
 };
 
-/* Rows that are seen at once; of more no facts are known. */
-#define SCREEN_SUBJECTS_MAX 256
+/* Of more rows no facts are known. */
+#define SCREEN_SUBJECTS_MAX 4096
 
 /* All of these are called in one thread, which is not the caller's. */
 struct screen_feed {

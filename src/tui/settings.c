@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/settings.h"
 
-#include <ctype.h>
 #include <stdio.h>
 
 #include "base/file.h"
@@ -96,13 +95,13 @@ void screen_settings_parse(struct text text, struct screen_settings *ret,
 static void print_columns(FILE *out, const struct column_choice *columns)
 {
 	const char *separator = "columns ";
+	char word[COLUMN_WORD_MAX];
 
-	for (size_t i = 0; i < TUI_COLUMN_COUNT; i++) {
+	for (size_t i = 0; i < TOP_COLUMN_COUNT; i++) {
 		if (!columns->is_on[columns->order[i]])
 			continue;
 		fputs(separator, out);
-		for (const char *at = column_rows[columns->order[i]].word; *at; at++)
-			fputc(tolower((unsigned char)*at), out);
+		fputs(column_word(columns->order[i], word), out);
 		separator = ",";
 	}
 	fputs(*separator == ',' ? "\n" : "", out);
@@ -110,7 +109,7 @@ static void print_columns(FILE *out, const struct column_choice *columns)
 
 char *screen_settings_print(const struct screen_settings *settings)
 {
-	char *bytes = NULL, interval[UNITS_TEXT_MAX];
+	char *bytes = NULL, interval[UNITS_TEXT_MAX], word[COLUMN_WORD_MAX];
 	size_t size = 0;
 	FILE *out = open_memstream(&bytes, &size);
 
@@ -124,7 +123,7 @@ char *screen_settings_print(const struct screen_settings *settings)
 		print_columns(out, &settings->columns);
 	if (settings->has_sort)
 		fprintf(out, "sort %s%s\n", settings->sort.reverse ? "-" : "",
-			state_sort_word(settings->sort));
+			state_sort_word(settings->sort, word));
 	if (settings->interval_ns)
 		fprintf(out, "interval %s\n",
 			units_format(interval, UNIT_NS, (__int128)settings->interval_ns));

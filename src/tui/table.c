@@ -31,11 +31,31 @@ static bool has_cgroups(const struct tui *tui)
 	return false;
 }
 
+static enum top_column column_of_sort(struct state_sort sort)
+{
+	return column_of_key(sort.key, sort.state);
+}
+
+/* Rows in an order by what is not seen seem to be in none. The bar shows the states that it has,
+ * and who turned a usual column off needs no order explained. */
+static bool shows_order(const struct tui *tui)
+{
+	const struct state_sort sort = tui->view.sort;
+	const enum top_column column = column_of_sort(sort);
+
+	if (column == TOP_COLUMN_COUNT || column_rows[column].is_on)
+		return false;
+	return sort.key != STATE_SORT_STATE || !state_is_main(sort.state) ||
+	       !tui->columns.is_on[TOP_COLUMN_STATES];
+}
+
 struct column_choice table_columns(const struct tui *tui)
 {
 	struct column_choice choice = tui->columns;
 
-	choice.is_on[TUI_COLUMN_CGROUP] = choice.is_on[TUI_COLUMN_CGROUP] && tui->has_cgroups;
+	choice.is_on[TOP_COLUMN_CGROUP] = choice.is_on[TOP_COLUMN_CGROUP] && tui->has_cgroups;
+	if (shows_order(tui))
+		choice.is_on[column_of_sort(tui->view.sort)] = true;
 	return choice;
 }
 
@@ -49,13 +69,19 @@ void table_layout(const struct tui *tui, struct column_layout *layout, int colum
 
 /* --- drawing --- */
 
+/* Does it stand for the same order as another column that is seen? */
+static bool is_further(const struct column_layout *layout, enum top_column column)
+{
+	return column == TOP_COLUMN_HISTORY && column_layout_has(layout, TOP_COLUMN_ACTIVE);
+}
+
 /* "ACTIVE" with a mark where it decides the order; a bar says by which state. */
-static enum style head_of(const struct tui *tui, enum tui_column column, unsigned width, char *out,
-			  size_t size)
+static enum style head_of(const struct tui *tui, const struct column_layout *layout,
+			  enum top_column column, unsigned width, char *out, size_t size)
 {
 	const struct column_row *row = &column_rows[column];
-	struct state_sort sorts[TUI_COLUMN_SORTS_MAX];
-	size_t count = column_sorts(column, sorts);
+	struct state_sort sorts[COLUMN_SORTS_MAX];
+	size_t count = is_further(layout, column) ? 0 : column_sorts(column, sorts);
 	const char *mark = tui->view.sort.reverse ? tui->terminal.utf8 ? "\xe2\x96\xb2" : "^"
 			   : tui->terminal.utf8   ? "\xe2\x96\xbc"
 						  : "v";
@@ -64,7 +90,7 @@ static enum style head_of(const struct tui *tui, enum tui_column column, unsigne
 	for (size_t i = 0; i < count; i++) {
 		if (!sort_is(tui->view.sort, sorts[i]))
 			continue;
-		if (column == TUI_COLUMN_STATES)
+		if (column == TOP_COLUMN_STATES)
 			snprintf(out, size, "%s %s%s", row->head, mark,
 				 state_rows[sorts[i].state].name);
 		else if (strlen(row->head) < width)
@@ -81,11 +107,13 @@ static void draw_head(const struct tui *tui, const struct column_layout *layout,
 
 	for (size_t i = 0; i < layout->count; i++) {
 		const struct column_place *place = &layout->places[i];
-		enum style style = head_of(tui, place->column, place->width, head, sizeof(head));
+		enum style style =
+			head_of(tui, layout, place->column, place->width, head, sizeof(head));
 
 		pen_skip(&pen, STYLE_HEAD, place->x);
 		pen_field(&pen, style, text_of(head), place->width,
-			  column_rows[place->column].align, FIT_START);
+			  column_rows[place->column].is_right ? ALIGN_RIGHT : ALIGN_LEFT,
+			  FIT_START);
 	}
 	pen_skip(&pen, STYLE_HEAD, columns);
 }
@@ -101,7 +129,7 @@ static void draw_line(const struct tui *tui, const struct column_layout *layout,
 		const struct column_place *place = &layout->places[i];
 
 		pen_skip(&pen, STYLE_PLAIN, place->x);
-		column_rows[place->column].draw(tui, &pen, line, place->column, place->width);
+		column_draw(tui, &pen, line, place->column, place->width);
 	}
 	pen_skip(&pen, STYLE_PLAIN, columns);
 }
@@ -134,11 +162,6 @@ void table_draw(struct tui *tui, int columns)
 
 /* --- facts of the rows that are seen --- */
 
-struct row_subject table_subject(const struct tui *tui, const struct state_line *line)
-{
-	return row_subject_of(line, line->depth || table_grouping(tui) == STATE_BY_THREAD);
-}
-
 static unsigned facts_shown(const struct tui *tui, int columns)
 {
 	struct column_layout layout;
@@ -150,37 +173,61 @@ static unsigned facts_shown(const struct tui *tui, int columns)
 	return facts;
 }
 
+/* Of lines of the list. False without memory. */
+static bool add_subjects(struct tui *tui, size_t from, size_t to)
+{
+	const struct state_list *list = &tui->model->list;
+
+	for (; from < to && from < list->lines.count && tui->subjects.count < SCREEN_SUBJECTS_MAX;
+	     from++) {
+		const struct state_line *line = &list->lines.items[from];
+
+		if (line->threads && !array_push(&tui->subjects, view_subject(&tui->view, line)))
+			return false;
+	}
+	return true;
+}
+
+static bool is_asked(const struct tui *tui, const struct row_question *question)
+{
+	if (question->facts != tui->asked.facts || question->order != tui->asked.order ||
+	    question->seen != tui->asked.seen || question->count != tui->asked.count)
+		return false;
+	for (size_t i = 0; i < question->count; i++)
+		if (!row_subject_is(&tui->subjects.items[i], &tui->asked_subjects.items[i]) ||
+		    tui->subjects.items[i].seen_ns != tui->asked_subjects.items[i].seen_ns)
+			return false;
+	return true;
+}
+
+/* Without memory nothing is asked until the next time. */
 void table_ask(struct tui *tui, int columns)
 {
-	const unsigned wanted = tui->feed->facts ? facts_shown(tui, columns) : 0;
-	const struct state_list *list = &tui->model->list;
-	struct row_subject seen[SCREEN_SUBJECTS_MAX];
 	const int rows = tui_table_lines(tui) - 1;
-	size_t count = 0;
+	const size_t end = tui->top + (size_t)(rows > 0 ? rows : 0);
+	struct row_question question = { .order = state_sort_facts(tui->view.sort) };
 
-	/* Comparing them compares bytes between members, too. */
-	memset(seen, 0, sizeof(seen));
-	for (int i = 0; wanted && i < rows && count < SCREEN_SUBJECTS_MAX &&
-			tui->top + (size_t)i < list->lines.count;
-	     i++) {
-		const struct state_line *line = &list->lines.items[tui->top + (size_t)i];
-		const struct row_subject subject = table_subject(tui, line);
-
-		if (!line->threads)
-			continue;
-		seen[count].tid = subject.tid;
-		seen[count].tgid = subject.tgid;
-		seen[count].is_process = subject.is_process;
-		seen[count++].seen_ns = subject.seen_ns;
-	}
-	if (wanted == tui->asked_facts && count == tui->asked_count &&
-	    memcmp(seen, tui->asked, count * sizeof(*seen)) == 0)
+	if (!tui->feed->facts)
 		return;
-	tui->asked_facts = wanted;
-	tui->asked_count = count;
-	memcpy(tui->asked, seen, sizeof(seen));
-	if (count)
-		window_reader_ask(tui->reader, wanted, seen, count);
+	question.facts = facts_shown(tui, columns) | question.order;
+	array_clear(&tui->subjects);
+	if (question.facts && !add_subjects(tui, tui->top, end))
+		return;
+	question.seen = tui->subjects.count;
+	if (question.order &&
+	    (!add_subjects(tui, 0, tui->top) || !add_subjects(tui, end, SIZE_MAX)))
+		return;
+	question.count = tui->subjects.count;
+	if (is_asked(tui, &question))
+		return;
+	if (question.count && !window_reader_ask(tui->reader, &question, tui->subjects.items))
+		return;
+	tui->asked = question;
+	array_clear(&tui->asked_subjects);
+	if (!array_reserve(&tui->asked_subjects, question.count))
+		tui->asked.count = 0;
+	for (size_t i = 0; i < tui->asked.count; i++)
+		tui->asked_subjects.items[tui->asked_subjects.count++] = tui->subjects.items[i];
 }
 
 /* --- what is selected, and seen --- */
@@ -293,7 +340,15 @@ struct error *table_sort_by(struct tui *tui, struct state_sort sort)
 	return tui_list(tui);
 }
 
-/* All orders of the columns that are seen, from left to right. */
+bool table_can_sort(const struct tui *tui, enum top_column column)
+{
+	const struct column_row *row = &column_rows[column];
+
+	return !(row->not_in & 1u << table_grouping(tui)) &&
+	       (row->source != COLUMN_FROM_PROC || tui->feed->facts);
+}
+
+/* All orders of the columns that are seen, from left to right, each once. */
 static size_t all_sorts(const struct tui *tui, struct state_sort *ret)
 {
 	struct column_layout layout;
@@ -302,8 +357,12 @@ static size_t all_sorts(const struct tui *tui, struct state_sort *ret)
 
 	paint_size(&lines, &columns);
 	table_layout(tui, &layout, columns);
-	for (size_t i = 0; i < layout.count; i++)
-		count += column_sorts(layout.places[i].column, ret + count);
+	for (size_t i = 0; i < layout.count; i++) {
+		const enum top_column column = layout.places[i].column;
+
+		if (!is_further(&layout, column) && table_can_sort(tui, column))
+			count += column_sorts(column, ret + count);
+	}
 	return count;
 }
 
@@ -328,7 +387,7 @@ bool table_search(struct tui *tui, const char *text, bool after)
 
 struct error *table_sort_move(struct tui *tui, int by)
 {
-	struct state_sort sorts[TUI_COLUMN_COUNT + TUI_COLUMN_SORTS_MAX];
+	struct state_sort sorts[TOP_COLUMN_COUNT + COLUMN_SORTS_MAX];
 	size_t count = all_sorts(tui, sorts), at = 0;
 
 	while (at < count && !sort_is(sorts[at], tui->view.sort))
@@ -340,15 +399,15 @@ struct error *table_sort_move(struct tui *tui, int by)
 	return tui_list(tui);
 }
 
-static struct error *click_head(struct tui *tui, enum tui_column column)
+static struct error *click_head(struct tui *tui, enum top_column column)
 {
-	struct state_sort sorts[TUI_COLUMN_SORTS_MAX];
+	struct state_sort sorts[COLUMN_SORTS_MAX];
 	size_t count = column_sorts(column, sorts), at = 0;
 
 	while (at < count && !sort_is(sorts[at], tui->view.sort))
 		at++;
 	/* A column with several sort keys cycles through them; any other reverses its order. */
-	if (!count)
+	if (!table_can_sort(tui, column))
 		return NULL;
 	if (count == 1)
 		return table_sort_by(tui, sorts[0]);

@@ -76,12 +76,11 @@ struct tui {
 	uint64_t interval_ns;
 
 	/* What /proc says of the rows that are seen, and for which rows it was asked. */
+	struct row_fact_set facts;
+	struct row_question asked;
 	struct {
-		ARRAY(struct row_facts);
-	} facts;
-	struct row_subject asked[SCREEN_SUBJECTS_MAX];
-	size_t asked_count;
-	unsigned asked_facts;
+		ARRAY(struct row_subject);
+	} subjects, asked_subjects;
 
 	/* Pages and prompts. */
 	struct page page;
@@ -146,11 +145,11 @@ void table_draw(struct tui *tui, int columns);
 /* The grouping of the columns, and their layout. */
 enum state_grouping table_grouping(const struct tui *tui);
 void table_layout(const struct tui *tui, struct column_layout *layout, int columns);
-/* The columns that were chosen, without those that would say nothing now. */
+/* The columns that were chosen, without those that would say nothing now, and with the one that
+ * decides the order. */
 struct column_choice table_columns(const struct tui *tui);
-/* The thread, or the process, of a row. */
-struct row_subject table_subject(const struct tui *tui, const struct state_line *line);
-/* Ask for the facts that the columns show, of the rows that are seen. */
+/* Ask for the facts that the columns show, of the rows that are seen; for that which decides the
+ * order of all. */
 void table_ask(struct tui *tui, int columns);
 /* After each new list: where the selected line is now. */
 void table_settle(struct tui *tui);
@@ -167,7 +166,9 @@ struct error *table_sort_by(struct tui *tui, struct state_sort sort) MUST_CHECK;
 /* Select the next row with this text in its name, from the selected one on, or after it. False:
  * there is none. */
 bool table_search(struct tui *tui, const char *text, bool after);
-/* Sort by the next column that can, or the one before. */
+/* Can rows of this grouping be sorted by the column? */
+bool table_can_sort(const struct tui *tui, enum top_column column);
+/* Sort by the next column, or the one before. */
 struct error *table_sort_move(struct tui *tui, int by) MUST_CHECK;
 
 struct error *help_open(struct tui *tui) MUST_CHECK;
@@ -182,7 +183,7 @@ void inspector_follow(struct tui *tui);
 void chooser_draw(struct tui *tui, int columns);
 /* The columns of the list, of which `chosen` is one: those that rows can be sorted by, where that
  * is the question, else all. Returns how many there are. */
-size_t chooser_columns(const struct tui *tui, enum tui_column ret[TUI_COLUMN_COUNT]);
+size_t chooser_columns(const struct tui *tui, enum top_column ret[TOP_COLUMN_COUNT]);
 
 /* No filter any more. */
 struct error *prompt_clear(struct tui *tui) MUST_CHECK;

@@ -29,10 +29,9 @@ struct reader_requests {
 	int steps;            /* after that */
 	bool inspects, looks; /* inspect `inspected`; it has not been inspected yet */
 	struct screen_subject inspected;
-	bool asks; /* for `facts` of these rows */
-	unsigned facts;
-	size_t subject_count;
-	struct row_subject subjects[SCREEN_SUBJECTS_MAX];
+	bool asks; /* for facts of these rows, which it owns */
+	struct row_question question;
+	struct row_subject *subjects;
 };
 
 struct window_reader {
@@ -65,6 +64,9 @@ struct window_reader {
 static void copy_view(struct reader_requests *to, const struct state_view *view)
 {
 	to->view = *view;
+	/* The screen changes these meanwhile. */
+	to->view.facts = NULL;
+	to->view.exits = NULL;
 	if (!view->filter)
 		return;
 	to->filter = *view->filter;
@@ -181,14 +183,18 @@ static void publish_facts(struct window_reader *reader, struct row_facts *facts,
 
 static struct error *read_facts(struct window_reader *reader)
 {
-	const struct reader_requests *doing = &reader->doing;
-	struct row_facts *facts = calloc(doing->subject_count, sizeof(*facts));
+	const struct screen_feed *feed = reader->feed;
+	const struct row_question *asked = &reader->doing.question;
+	const struct row_subject *subjects = reader->doing.subjects;
+	struct row_facts *facts = calloc(asked->count, sizeof(*facts));
 
 	if (!facts)
 		return &error_no_memory;
-	reader->feed->facts(reader->feed->context, doing->facts, doing->subjects,
-			    doing->subject_count, facts);
-	publish_facts(reader, facts, doing->subject_count);
+	feed->facts(feed->context, asked->facts, subjects, asked->seen, facts);
+	if (asked->seen < asked->count)
+		feed->facts(feed->context, asked->order, subjects + asked->seen,
+			    asked->count - asked->seen, facts + asked->seen);
+	publish_facts(reader, facts, asked->count);
 	return NULL;
 }
 
@@ -450,7 +456,9 @@ static void take_requests(struct window_reader *reader)
 	const uint64_t interval_ns = doing->interval_ns;
 
 	pthread_mutex_lock(&reader->lock);
+	free(doing->subjects);
 	*doing = *requests;
+	requests->subjects = NULL;
 	copy_view(doing, &requests->view);
 	if (doing->interval_ns != interval_ns)
 		reader->next_at = reader->ended_at + doing->interval_ns;
@@ -493,6 +501,8 @@ static void destroy(struct window_reader *reader)
 	for (size_t i = 0; i < array_length(reader->models); i++)
 		model_deinit(&reader->models[i]);
 	state_list_deinit(&reader->groups);
+	free(reader->doing.subjects);
+	free(reader->requests.subjects);
 	free(reader->update.page);
 	free(reader->update.facts);
 	error_destroy(reader->update.err);
@@ -657,16 +667,22 @@ void window_reader_jump(struct window_reader *reader, const char *to)
 	end_request(reader);
 }
 
-void window_reader_ask(struct window_reader *reader, unsigned wanted,
-		       const struct row_subject *subjects, size_t count)
+bool window_reader_ask(struct window_reader *reader, const struct row_question *question,
+		       const struct row_subject *subjects)
 {
-	struct reader_requests *requests = begin_request(reader);
+	struct row_subject *own = reallocarray(NULL, question->count, sizeof(*own));
+	struct reader_requests *requests;
 
+	if (!own)
+		return false;
+	memcpy(own, subjects, question->count * sizeof(*own));
+	requests = begin_request(reader);
+	free(requests->subjects);
+	requests->subjects = own;
+	requests->question = *question;
 	requests->asks = true;
-	requests->facts = wanted;
-	requests->subject_count = count;
-	memcpy(requests->subjects, subjects, count * sizeof(*subjects));
 	end_request(reader);
+	return true;
 }
 
 void window_reader_inspect(struct window_reader *reader, const struct screen_subject *subject)

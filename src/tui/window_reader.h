@@ -81,9 +81,17 @@ void window_reader_set_interval(struct window_reader *reader, uint64_t interval_
 void window_reader_step(struct window_reader *reader, int by);
 void window_reader_jump(struct window_reader *reader, const char *to);
 
-/* Read facts of these rows now, at most SCREEN_SUBJECTS_MAX; only those asked for last are read. */
-void window_reader_ask(struct window_reader *reader, unsigned wanted,
-		       const struct row_subject *subjects, size_t count);
+/* Which facts are to be read: bits. */
+struct row_question {
+	unsigned facts; /* of the first `seen` rows */
+	unsigned order; /* of all; also in `facts` */
+	size_t seen, count;
+};
+
+/* Read facts of these rows now, at least one and at most SCREEN_SUBJECTS_MAX, which are copied;
+ * only those asked for last are read. False without memory. */
+bool window_reader_ask(struct window_reader *reader, const struct row_question *question,
+		       const struct row_subject *subjects) MUST_CHECK;
 
 /* Inspect this row now, and after each window; NULL: no row. */
 void window_reader_inspect(struct window_reader *reader, const struct screen_subject *subject);

@@ -217,6 +217,23 @@ facts_are_those_of_proc() {
 		jq 'has("command") or has("memory_bytes") or has("last_exit")')" false
 }
 
+# Of two shells one has a variable of 8 MiB more, and a lower priority; the order of rows is that of both.
+facts_order_rows() {
+	local small large key rows=$scratch/rows.order
+
+	start bash -c 'exec 9<> <(:); echo ready; read -t 1000 -u 9'
+	small=$pid
+	start nice bash -c 'x=$(printf %08388608d 0); exec 9<> <(:); echo ready; read -t 1000 -u 9'
+	large=$pid
+	for key in memory -priority PRI -MEM; do
+		"$ctprof" top --batch -n 1 -i 100ms --format csv -b process -p "$large,$small" "--sort=$key" > "$rows"
+		case $key in
+		memory | -priority) equal "the order by $key" "$(awk -F, 'NR > 1 { print $5 }' "$rows" | xargs)" "$large $small" ;;
+		*) equal "the order by $key" "$(awk -F, 'NR > 1 { print $5 }' "$rows" | xargs)" "$small $large" ;;
+		esac
+	done
+}
+
 # Bytes of the processes of others are not known; names and memory are.
 facts_of_strangers() {
 	local row
@@ -360,6 +377,7 @@ run_case "top: --batch ends with the process that it watches" rows_need_top batc
 run_case "top: the screen names the watched process, and its end" rows_need_top target_is_on_the_screen
 run_case "top: CSV has the process of a thread, and tables mark ended ones" rows_need_top csv_and_tables_say_who
 run_case "top: columns have what /proc says" rows_need_top facts_are_those_of_proc
+run_case "top: what /proc says decides the order" rows_need_top facts_order_rows
 run_case "top: columns of other users' processes" rows_need_top facts_of_strangers
 run_case "top: the last exit of a process stays in sight" rows_need_top exits_stay_in_sight
 run_case "top: a closed inspector leaves no BPF programs" rows_need_top closed_inspector_costs_nothing

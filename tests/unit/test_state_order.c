@@ -2,7 +2,11 @@
 #include "state/order.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "state/last_exits.h"
+#include "state/row_facts.h"
 #include "unit/state_scene.h"
 
 /* --- words --- */
@@ -18,26 +22,29 @@ TEST(valid_orders)
 		{ "-active", { STATE_SORT_ACTIVE, 0, true } },
 		{ "name", { STATE_SORT_NAME, 0, false } },
 		{ "tid", { STATE_SORT_TID, 0, false } },
-		{ "wait", { STATE_SORT_PROGRESS, 0, false } },
+		{ "wait", { STATE_SORT_NOW, 0, false } },
 		{ "-switches", { STATE_SORT_SWITCHES, 0, true } },
 		{ "threads", { STATE_SORT_THREADS, 0, false } },
 		{ "user", { STATE_SORT_USER, 0, false } },
 		{ "-cgroup", { STATE_SORT_CGROUP, 0, true } },
 		{ "lock", { STATE_SORT_STATE, STATE_LOCK, false } },
 		{ "-sleep_disk", { STATE_SORT_STATE, STATE_SLEEP_DISK, true } },
+		{ "memory", { STATE_SORT_MEMORY, 0, false } },
+		{ "-COMMAND", { STATE_SORT_COMMAND, 0, true } },
+		{ "cpu%", { STATE_SORT_CPU, 0, false } },
+		{ "history", { STATE_SORT_ACTIVE, 0, false } },
 	};
 	static const struct {
 		const char *text, *message;
 	} bad[] = {
-		{ "", "unknown sort key ''; expected one of: active, busy," },
+		{ "", "unknown sort key ''; expected one of: tid, pid," },
 		{ "-", "unknown sort key ''" },
 		{ "--busy", "unknown sort key '-busy'; did you mean 'busy'?" },
 		{ "buzy", "did you mean 'busy'?" },
 		{ "lock_futx", "did you mean 'lock_futex'?" },
-		{ "xyzzyxyzzy", "unknown sort key 'xyzzyxyzzy'; expected one of: active, busy, "
-				"name, tid, wait," },
-		{ "memory", "rows cannot be sorted by 'memory'" },
-		{ "-command", "rows cannot be sorted by 'command'" },
+		{ "xyzzyxyzzy", "unknown sort key 'xyzzyxyzzy'; expected one of: tid, pid, "
+				"threads, name, " },
+		{ "states", "unknown sort key 'states'; expected one of" },
 		{ "busy ", "unknown sort key 'busy '" },
 		{ "na\033me", "unknown sort key 'na?me'" },
 	};
@@ -144,6 +151,112 @@ TEST(lines_are_in_order)
 		if (strcmp(scene_letters(&s.list), rows[i].letters) != 0)
 			fail_msg("%s: '%s'", rows[i].sort, scene_letters(&s.list));
 	}
+	state_scene_deinit(&s);
+}
+
+/* Of a thread whose name is its letter: facts that are known of all but "c". */
+static struct row_facts facts_of(const struct state_line *line, const struct state_view *view)
+{
+	static const struct {
+		const char *name;
+		int32_t nice;
+		uint64_t memory;
+		const char *command;
+	} rows[] = {
+		{ "a", 5, 300, "zsh" },
+		{ "b", -20, 300, "/bin/b" },
+		{ "d", 0, UINT64_MAX, "/bin/b --long" },
+	};
+	struct row_facts facts = { .subject = view_subject(view, line) };
+
+	for (size_t i = 0; i < array_length(rows); i++) {
+		if (!text_equal(name_text(line->thread->name), text_of(rows[i].name)))
+			continue;
+		facts.known = ROW_FACT_BIT(NICE) | ROW_FACT_BIT(MEMORY) | ROW_FACT_BIT(COMMAND);
+		facts.nice = rows[i].nice;
+		facts.memory_bytes = rows[i].memory;
+		facts.command_length = (uint16_t)strlen(rows[i].command);
+		memcpy(facts.command, rows[i].command, facts.command_length);
+	}
+	return facts;
+}
+
+/* What is not known comes last in either direction, and cgroups have no memory. */
+TEST(facts_of_rows_decide_the_order)
+{
+	static const struct {
+		const char *sort, *letters;
+		enum state_grouping grouping;
+	} rows[] = {
+		{ "memory", "dbac", STATE_BY_THREAD },  { "-memory", "abdc", STATE_BY_THREAD },
+		{ "nice", "bdac", STATE_BY_THREAD },    { "-nice", "adbc", STATE_BY_THREAD },
+		{ "command", "bdac", STATE_BY_THREAD }, { "-command", "adbc", STATE_BY_THREAD },
+		{ "read", "cdba", STATE_BY_THREAD },    { "memory", "dbac", STATE_BY_PROCESS },
+		{ "memory", "dbac", STATE_BY_POOL },    { "nice", "cdba", STATE_BY_POOL },
+	};
+	struct state_scene s;
+
+	state_scene_init(&s);
+	for (uint32_t i = 1; i <= 4; i++) {
+		const char name[] = { (char)('a' + i - 1), '\0' };
+		struct state_thread *t = scene_new(&s, i, i, name, name);
+
+		/* Without facts: c, d, b, a. */
+		t->times.ns[STATE_EXEC] = i == 3 ? 900000 : i * 1000;
+	}
+	scene_window(&s);
+	for (size_t i = 0; i < array_length(rows); i++) {
+		struct state_view view = { .grouping = rows[i].grouping };
+		struct row_fact_set set = { .rows = { .count = 0 } };
+		struct row_facts *facts = calloc(4, sizeof(*facts));
+
+		expect_ok(state_sort_parse(text_of(rows[i].sort), &view.sort));
+		scene_list(&s, &view, NULL);
+		/* Nothing is known yet. */
+		assert_int_equal(s.list.lines.count, 4);
+		if (!view.sort.reverse)
+			assert_string_equal(scene_letters(&s.list), "cdba");
+		for (size_t k = 0; k < 4; k++)
+			facts[k] = facts_of(&s.list.lines.items[k], &view);
+		row_fact_set_take(&set, facts, 4);
+		view.facts = &set;
+		scene_list(&s, &view, NULL);
+		if (strcmp(scene_letters(&s.list), rows[i].letters) != 0)
+			fail_msg("%s: '%s'", rows[i].sort, scene_letters(&s.list));
+		row_fact_set_deinit(&set);
+	}
+	state_scene_deinit(&s);
+}
+
+/* The last end comes first, whatever it was. */
+TEST(ends_decide_the_order)
+{
+	struct last_exits exits = { .rows = { .count = 0 } };
+	struct state_view view = { .exits = &exits };
+	struct state_scene s;
+
+	state_scene_init(&s);
+	for (uint32_t i = 1; i <= 3; i++) {
+		const char name[] = { (char)('a' + i - 1), '\0' };
+		struct state_thread *t;
+
+		scene_new(&s, i, i, name, name);
+		if (i == 1)
+			continue;
+		t = scene_new(&s, 10 + i, 10 + i, name, name);
+		t->has_ended = t->has_exit_code = true;
+		t->seen_ns -= 10000 - i;
+	}
+	scene_window(&s);
+	last_exits_take(&exits, &s.window);
+	view.no_ended = true;
+	expect_ok(state_sort_parse(TEXT("exit"), &view.sort));
+	scene_list(&s, &view, NULL);
+	assert_string_equal(scene_letters(&s.list), "cba");
+	view.sort.reverse = true;
+	scene_list(&s, &view, NULL);
+	assert_string_equal(scene_letters(&s.list), "bca");
+	last_exits_deinit(&exits);
 	state_scene_deinit(&s);
 }
 
@@ -304,6 +417,8 @@ TEST(the_longest_wait_of_a_group)
 }
 
 UNIT_TESTS(cmocka_unit_test(valid_orders), cmocka_unit_test(lines_are_in_order),
+	   cmocka_unit_test(facts_of_rows_decide_the_order),
+	   cmocka_unit_test(ends_decide_the_order),
 	   cmocka_unit_test(a_state_is_sorted_by_its_share),
 	   cmocka_unit_test(busy_is_of_the_window_and_adds_up_in_groups),
 	   cmocka_unit_test(busy_of_a_new_thread_is_of_the_interval),

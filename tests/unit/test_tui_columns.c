@@ -48,15 +48,15 @@ TEST(the_least_important_column_is_dropped_first)
 	wide = layout_of(&choice, STATE_BY_THREAD, 200);
 	narrow = layout_of(&choice, STATE_BY_THREAD, 80);
 	tiny = layout_of(&choice, STATE_BY_THREAD, 10);
-	assert_true(column_layout_has(&wide, TUI_COLUMN_CGROUP) &&
-		    column_layout_has(&wide, TUI_COLUMN_USER));
-	assert_false(column_layout_has(&narrow, TUI_COLUMN_CGROUP) ||
-		     column_layout_has(&narrow, TUI_COLUMN_USER));
-	assert_true(column_layout_has(&narrow, TUI_COLUMN_HISTORY) &&
-		    column_layout_has(&narrow, TUI_COLUMN_NOW));
-	assert_true(column_layout_has(&tiny, TUI_COLUMN_TID) &&
-		    column_layout_has(&tiny, TUI_COLUMN_NAME) &&
-		    column_layout_has(&tiny, TUI_COLUMN_STATES));
+	assert_true(column_layout_has(&wide, TOP_COLUMN_CGROUP) &&
+		    column_layout_has(&wide, TOP_COLUMN_USER));
+	assert_false(column_layout_has(&narrow, TOP_COLUMN_CGROUP) ||
+		     column_layout_has(&narrow, TOP_COLUMN_USER));
+	assert_true(column_layout_has(&narrow, TOP_COLUMN_HISTORY) &&
+		    column_layout_has(&narrow, TOP_COLUMN_NOW));
+	assert_true(column_layout_has(&tiny, TOP_COLUMN_TID) &&
+		    column_layout_has(&tiny, TOP_COLUMN_NAME) &&
+		    column_layout_has(&tiny, TOP_COLUMN_STATES));
 	assert_int_equal(tiny.count, 3);
 	/* Nothing is drawn over something else, and what it does now stays longer than how often it
 	 * switches. */
@@ -65,12 +65,12 @@ TEST(the_least_important_column_is_dropped_first)
 		const struct column_place *last = &layout.places[layout.count - 1];
 
 		assert_true((unsigned)last->x + last->width <= width);
-		assert_false(column_layout_has(&layout, TUI_COLUMN_SWITCHES) &&
-			     !column_layout_has(&layout, TUI_COLUMN_NOW));
+		assert_false(column_layout_has(&layout, TOP_COLUMN_SWITCHES) &&
+			     !column_layout_has(&layout, TOP_COLUMN_NOW));
 	}
 	narrow = layout_of(&choice, STATE_BY_THREAD, 60);
-	assert_true(column_layout_has(&narrow, TUI_COLUMN_ACTIVE) &&
-		    column_layout_has(&narrow, TUI_COLUMN_NOW));
+	assert_true(column_layout_has(&narrow, TOP_COLUMN_ACTIVE) &&
+		    column_layout_has(&narrow, TOP_COLUMN_NOW));
 }
 
 TEST(groups_have_columns_of_their_own)
@@ -81,10 +81,10 @@ TEST(groups_have_columns_of_their_own)
 	column_choice_init(&choice);
 	threads = layout_of(&choice, STATE_BY_THREAD, 200);
 	cgroups = layout_of(&choice, STATE_BY_CGROUP, 200);
-	assert_false(column_layout_has(&threads, TUI_COLUMN_THREADS));
-	assert_true(column_layout_has(&cgroups, TUI_COLUMN_THREADS));
-	assert_false(column_layout_has(&cgroups, TUI_COLUMN_TID) ||
-		     column_layout_has(&cgroups, TUI_COLUMN_CGROUP));
+	assert_false(column_layout_has(&threads, TOP_COLUMN_THREADS));
+	assert_true(column_layout_has(&cgroups, TOP_COLUMN_THREADS));
+	assert_false(column_layout_has(&cgroups, TOP_COLUMN_TID) ||
+		     column_layout_has(&cgroups, TOP_COLUMN_CGROUP));
 }
 
 TEST(numbers_stand_where_the_bar_was)
@@ -95,30 +95,29 @@ TEST(numbers_stand_where_the_bar_was)
 
 	column_choice_init(&choice);
 	choice.numbers = true;
-	choice.is_on[TUI_COLUMN_STATE_FIRST + STATE_LOCK_FUTEX] = true;
+	choice.is_on[TOP_COLUMN_STATE_FIRST + STATE_LOCK_FUTEX] = true;
 	layout = layout_of(&choice, STATE_BY_THREAD, 200);
-	assert_false(column_layout_has(&layout, TUI_COLUMN_STATES));
-	while (layout.places[at].column != TUI_COLUMN_ACTIVE)
+	assert_false(column_layout_has(&layout, TOP_COLUMN_STATES));
+	while (layout.places[at].column != TOP_COLUMN_ACTIVE)
 		at++;
 	for (size_t i = 0; i < STATE_MAIN_COUNT; i++)
-		assert_true(column_layout_has(&layout, TUI_COLUMN_STATE_FIRST + state_mains[i]));
-	assert_int_equal(layout.places[at + 1].column, TUI_COLUMN_STATE_FIRST + STATE_EXEC);
-	assert_int_equal(layout.places[at + STATE_MAIN_COUNT + 2].column, TUI_COLUMN_NOW);
-	choice.is_on[TUI_COLUMN_STATES] = false;
+		assert_true(column_layout_has(&layout, TOP_COLUMN_STATE_FIRST + state_mains[i]));
+	assert_int_equal(layout.places[at + 1].column, TOP_COLUMN_STATE_FIRST + STATE_EXEC);
+	assert_int_equal(layout.places[at + STATE_MAIN_COUNT + 2].column, TOP_COLUMN_NOW);
+	choice.is_on[TOP_COLUMN_STATES] = false;
 	layout = layout_of(&choice, STATE_BY_THREAD, 200);
-	assert_false(column_layout_has(&layout, TUI_COLUMN_STATE_FIRST + STATE_EXEC));
-	assert_true(column_layout_has(&layout, TUI_COLUMN_STATE_FIRST + STATE_LOCK_FUTEX));
+	assert_false(column_layout_has(&layout, TOP_COLUMN_STATE_FIRST + STATE_EXEC));
+	assert_true(column_layout_has(&layout, TOP_COLUMN_STATE_FIRST + STATE_LOCK_FUTEX));
 }
 
 TEST(every_order_has_a_column)
 {
-	bool keys[STATE_SORT_NONE] = { false }, states[STATE_COUNT] = { false };
+	bool keys[STATE_SORT_COUNT] = { false }, states[STATE_COUNT] = { false };
 
-	for (enum tui_column column = 0; column < TUI_COLUMN_COUNT; column++) {
-		struct state_sort sorts[TUI_COLUMN_SORTS_MAX];
+	for (enum top_column column = 0; column < TOP_COLUMN_COUNT; column++) {
+		struct state_sort sorts[COLUMN_SORTS_MAX];
 		size_t count = column_sorts(column, sorts);
 
-		assert_non_null(column_rows[column].draw);
 		assert_non_null(column_rows[column].prose);
 		for (size_t i = 0; i < count; i++) {
 			keys[sorts[i].key] = true;
@@ -127,7 +126,7 @@ TEST(every_order_has_a_column)
 		}
 	}
 	/* BUSY is for programs. */
-	for (unsigned i = 0; i < STATE_SORT_NONE; i++)
+	for (unsigned i = 0; i < STATE_SORT_COUNT; i++)
 		assert_true(keys[i] != (i == STATE_SORT_BUSY));
 	for (unsigned i = 0; i < STATE_COUNT; i++)
 		assert_true(states[i]);
@@ -159,22 +158,22 @@ TEST(columns_are_named)
 	assert_null(column_choice_parse(TEXT("now, tid,sleep_disk,Owner"), &choice));
 	layout = layout_of(&choice, STATE_BY_THREAD, 200);
 	assert_int_equal(layout.count, 4);
-	assert_int_equal(layout.places[0].column, TUI_COLUMN_NOW);
-	assert_int_equal(layout.places[1].column, TUI_COLUMN_TID);
-	assert_int_equal(layout.places[2].column, TUI_COLUMN_STATE_FIRST + STATE_SLEEP_DISK);
-	assert_int_equal(layout.places[3].column, TUI_COLUMN_USER);
+	assert_int_equal(layout.places[0].column, TOP_COLUMN_NOW);
+	assert_int_equal(layout.places[1].column, TOP_COLUMN_TID);
+	assert_int_equal(layout.places[2].column, TOP_COLUMN_STATE_FIRST + STATE_SLEEP_DISK);
+	assert_int_equal(layout.places[3].column, TOP_COLUMN_USER);
 	/* One that is turned on later has a place of its own. */
-	choice.is_on[TUI_COLUMN_NAME] = true;
+	choice.is_on[TOP_COLUMN_NAME] = true;
 	layout = layout_of(&choice, STATE_BY_THREAD, 200);
 	assert_int_equal(layout.count, 5);
-	assert_int_equal(layout.places[4].column, TUI_COLUMN_NAME);
+	assert_int_equal(layout.places[4].column, TOP_COLUMN_NAME);
 }
 
 /* The list of columns would not tell them apart. */
 TEST(no_two_columns_share_a_head)
 {
-	for (enum tui_column a = 0; a < TUI_COLUMN_COUNT; a++)
-		for (enum tui_column b = a + 1; b < TUI_COLUMN_COUNT; b++)
+	for (enum top_column a = 0; a < TOP_COLUMN_COUNT; a++)
+		for (enum top_column b = a + 1; b < TOP_COLUMN_COUNT; b++)
 			assert_string_not_equal(column_rows[a].head, column_rows[b].head);
 }
 

@@ -39,12 +39,13 @@ TEST(what_is_written_is_read_again)
 
 TEST(every_order_has_a_word)
 {
-	for (enum state_sort_key key = 0; key < STATE_SORT_NONE; key++)
+	for (enum state_sort_key key = 0; key < STATE_SORT_COUNT; key++)
 		for (enum state s = 0; s < STATE_COUNT; s++) {
 			const struct state_sort sort = { .key = key, .state = s };
 			struct state_sort again;
+			char word[COLUMN_WORD_MAX];
 
-			assert_null(state_sort_parse(text_of(state_sort_word(sort)), &again));
+			assert_null(state_sort_parse(text_of(state_sort_word(sort, word)), &again));
 			assert_int_equal(again.key, key);
 			if (key == STATE_SORT_STATE)
 				assert_int_equal(again.state, s);
@@ -100,7 +101,7 @@ TEST(the_usual_columns_are_default)
 
 	assert_null(column_choice_parse(TEXT("default"), &choice));
 	assert_true(column_choice_is_usual(&choice));
-	choice.is_on[TUI_COLUMN_PID] = true;
+	choice.is_on[TOP_COLUMN_PID] = true;
 	assert_false(column_choice_is_usual(&choice));
 }
 

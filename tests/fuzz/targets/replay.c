@@ -49,7 +49,7 @@ static void print_window(const struct state_window *window, const char *engine, 
 	state_list_init(&list);
 	for (enum state_grouping grouping = 0; grouping < STATE_GROUPINGS; grouping++) {
 		const struct state_view view = { .grouping = grouping,
-						 .sort.key = (number + grouping) % STATE_SORT_NONE,
+						 .sort.key = (number + grouping) % STATE_SORT_COUNT,
 						 .is_tree = number % 2 };
 		struct states_report report = { .window = window,
 						.list = &list,

@@ -64,15 +64,15 @@ static void check_filter(struct text text, struct names *names)
 
 static void check_sort(struct text text)
 {
-	struct state_sort sort = { .key = STATE_SORT_NONE };
+	struct state_sort sort = { .key = STATE_SORT_COUNT };
 	struct error *err = state_sort_parse(text, &sort);
 
 	if (err) {
-		must(sort.key == STATE_SORT_NONE);
+		must(sort.key == STATE_SORT_COUNT);
 		fuzz_check_error(err);
 		return;
 	}
-	must(sort.key < STATE_SORT_NONE && sort.state < STATE_COUNT);
+	must(sort.key < STATE_SORT_COUNT && sort.state < STATE_COUNT);
 	must(sort.reverse == text_starts(text, TEXT("-")));
 }
 

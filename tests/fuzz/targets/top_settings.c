@@ -6,11 +6,11 @@
 /* Each column has one place. */
 static void check_columns(const struct column_choice *columns)
 {
-	bool is_there[TUI_COLUMN_COUNT] = { false };
+	bool is_there[TOP_COLUMN_COUNT] = { false };
 	size_t on = 0;
 
-	for (size_t i = 0; i < TUI_COLUMN_COUNT; i++) {
-		must(columns->order[i] < TUI_COLUMN_COUNT && !is_there[columns->order[i]]);
+	for (size_t i = 0; i < TOP_COLUMN_COUNT; i++) {
+		must(columns->order[i] < TOP_COLUMN_COUNT && !is_there[columns->order[i]]);
 		is_there[columns->order[i]] = true;
 		on += columns->is_on[i];
 	}
