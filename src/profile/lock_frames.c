@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/sum.h"
 #include "profile/known_frames.h"
 #include "profile/reason.h"
 
@@ -90,4 +91,31 @@ struct error *lock_frames_apply(struct profile *profile)
 		is_any = is_for_lock(&waits, sample->class, sample->state, sample->node);
 	}
 	return is_any ? profile_keep(profile, name_lock, &waits) : NULL;
+}
+
+struct error *lock_frames_lead(const struct profile *profile, struct lock_lead *ret)
+{
+	_cleanup_free_ bool *nodes = find_nodes(profile);
+	uint64_t most = 0;
+
+	if (!nodes)
+		return &error_no_memory;
+	*ret = (struct lock_lead){ .node = NODE_NONE };
+	for (size_t i = 0; i < profile->samples.count; i++) {
+		const struct sample *sample = &profile->samples.items[i];
+		uint32_t node;
+
+		if (!profile_classes[sample->class].is_off_cpu || sample->class == CLASS_RUNNABLE)
+			continue;
+		sum_add(&ret->all_ns, sample->ns);
+		node = sample->node == NODE_NONE ? NODE_NONE : stack_waiter(profile, sample->node);
+		if (sample->state != STATE_LOCK_FUTEX || node == NODE_NONE || !nodes[node])
+			continue;
+		sum_add(&ret->ns, sample->ns);
+		if (sample->ns > most) {
+			most = sample->ns;
+			ret->node = sample->node;
+		}
+	}
+	return NULL;
 }

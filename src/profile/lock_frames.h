@@ -16,4 +16,12 @@
  */
 struct error *lock_frames_apply(struct profile *profile) MUST_CHECK;
 
+/* What threads of such a profile wait for below those functions, of all that they wait but for a
+ * CPU, and the stack of the longest of these waits (NODE_NONE: there are none). */
+struct lock_lead {
+	uint64_t ns, all_ns;
+	uint32_t node;
+};
+struct error *lock_frames_lead(const struct profile *profile, struct lock_lead *ret) MUST_CHECK;
+
 #endif

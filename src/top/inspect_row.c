@@ -61,6 +61,15 @@ struct error *inspected_row_find(struct top *top, const struct screen_subject *s
 	return NULL;
 }
 
+/* The profile of the row; NULL: there is none. The row that was inspected before is watched until
+ * this one is. */
+static struct thread_watch *watch_of(const struct top *top, const struct inspected_row *row)
+{
+	const struct top_inspector *inspector = &top->inspector;
+
+	return inspector->is_watch_early || inspector->id == row->id ? inspector->watch : NULL;
+}
+
 /* What kept it from a CPU, as far as its time is spent on that; NULL: nothing that is known.
  * Allocated. */
 static char *preemption_remark(struct top *top, const struct inspected_row *row)
@@ -77,9 +86,8 @@ static char *preemption_remark(struct top *top, const struct inspected_row *row)
 	/* What runs while a thread may not run does not keep it waiting. */
 	if (throttle_is_usual(&before, &inspector->throttle))
 		return take_ptr(quota);
-	/* The row that was inspected before is watched until this one is. */
-	if (inspector->watch && (inspector->is_watch_early || inspector->id == row->id))
-		runner = thread_watch_preemptor(inspector->watch);
+	if (watch_of(top, row))
+		runner = thread_watch_preemptor(watch_of(top, row));
 	if (quota && runner)
 		return text_print("%s; %s", quota, runner);
 	return quota ? take_ptr(quota) : take_ptr(runner);
@@ -89,7 +97,10 @@ struct error *inspected_row_answer(struct top *top, const struct inspected_row *
 				   struct wait_answer *ret)
 {
 	_cleanup_free_ char *remark = top->replay ? NULL : preemption_remark(top, row);
+	struct thread_watch *watch = top->replay ? NULL : watch_of(top, row);
+	double lock_share = 0;
+	_cleanup_free_ char *lock = watch ? thread_watch_lock(watch, &lock_share) : NULL;
 
 	return wait_answer_find(top->replay ? NULL : wait_host(), &row->line, row->members,
-				row->count, top->window.measured, remark, ret);
+				row->count, top->window.measured, lock, lock_share, remark, ret);
 }

@@ -14,6 +14,7 @@
 #include "base/thread.h"
 #include "base/utf8.h"
 #include "profile/flame.h"
+#include "profile/known_frames.h"
 #include "profile/lock_frames.h"
 #include "profile/symbolise.h"
 #include "report/profile_text.h"
@@ -46,6 +47,12 @@ struct leading_preemptor {
 	double share; /* of the time in which any ran instead; 0: there is none */
 };
 
+/* The wait for a lock that functions tell. */
+struct leading_lock {
+	char place[128];
+	double share; /* of all waits; 0: there is none */
+};
+
 struct thread_watch {
 	pthread_mutex_t lock;
 	pthread_cond_t ending; /* or a reading is asked for */
@@ -56,6 +63,7 @@ struct thread_watch {
 	bool has_failed;                    /* there will be no more texts */
 	uint64_t texts;                     /* that were told */
 	struct leading_preemptor preemptor; /* of the last reading */
+	struct leading_lock leading_lock;   /* the same */
 	char *text; /* of the last reading, or why there is none; NULL: not yet */
 };
 
@@ -171,6 +179,50 @@ static void tell_preemptor(struct thread_watch *watch, const struct profile *pro
 	pthread_mutex_unlock(&watch->lock);
 }
 
+static const struct name *name_at(const struct profile *profile, uint32_t node)
+{
+	return node == NODE_NONE ? NULL
+				 : profile->frames.items[profile->nodes.items[node].frame].name;
+}
+
+static void print_place(const struct profile *profile, uint32_t node, char *ret, size_t room)
+{
+	_cleanup_free_ unsigned char *known = known_frames_of(profile);
+	struct stack_place place;
+	struct text own, call;
+
+	*ret = '\0';
+	if (!known)
+		return;
+	place = stack_place(profile, known, node);
+	own = frame_shown_name(name_at(profile, place.own));
+	call = frame_shown_name(name_at(profile, place.call));
+	snprintf(ret, room, "%.*s%s%.*s", (int)own.length, own.bytes,
+		 !call.length       ? ""
+		 : utf8_is_locale() ? " → "
+				    : " -> ",
+		 (int)call.length, call.bytes);
+	text_make_safe(ret);
+}
+
+static struct error *tell_lock(struct thread_watch *watch, const struct profile *profile)
+{
+	struct leading_lock leading = { .share = 0 };
+	struct lock_lead lead;
+	struct error *err = lock_frames_lead(profile, &lead);
+
+	if (err)
+		return err;
+	if (lead.node != NODE_NONE) {
+		leading.share = (double)lead.ns / (double)lead.all_ns;
+		print_place(profile, lead.node, leading.place, sizeof(leading.place));
+	}
+	pthread_mutex_lock(&watch->lock);
+	watch->leading_lock = leading;
+	pthread_mutex_unlock(&watch->lock);
+	return NULL;
+}
+
 static struct error *read_text(struct thread_watch *watch, struct profile_session *session,
 			       struct guard *guard, char **ret)
 {
@@ -186,6 +238,8 @@ static struct error *read_text(struct thread_watch *watch, struct profile_sessio
 		err = symbolise_user(profile, &options);
 	if (!err)
 		err = lock_frames_apply(profile);
+	if (!err)
+		err = tell_lock(watch, profile);
 	if (err)
 		return err;
 	tell_preemptor(watch, profile);
@@ -349,6 +403,19 @@ char *thread_watch_preemptor(struct thread_watch *watch)
 		return NULL;
 	return text_print("%s (%" PRIu32 ") ran instead for %.0f %% of its waits for a CPU",
 			  lead.name, lead.tid, 100 * lead.share);
+}
+
+char *thread_watch_lock(struct thread_watch *watch, double *ret_share)
+{
+	struct leading_lock lead;
+
+	pthread_mutex_lock(&watch->lock);
+	lead = watch->leading_lock;
+	pthread_mutex_unlock(&watch->lock);
+	if (!*lead.place)
+		return NULL;
+	*ret_share = lead.share;
+	return strdup(lead.place);
 }
 
 void thread_watch_stop(struct thread_watch *watch)

@@ -39,6 +39,11 @@ void thread_watch_print(struct thread_watch *watch, bool is_over, FILE *out);
  * were runnable, as of the last profile; allocated, and safe to print. NULL: none is known. */
 char *thread_watch_preemptor(struct thread_watch *watch);
 
+/* Where those that are watched wait for a lock that their stacks tell, as of the last profile:
+ * "heap_update -> XactLockTableWait", and the part of their waits but for a CPU; allocated, and
+ * safe to print. NULL: none is known. */
+char *thread_watch_lock(struct thread_watch *watch, double *ret_share);
+
 /* Ends soon after; takes NULL. */
 void thread_watch_stop(struct thread_watch *watch);
 

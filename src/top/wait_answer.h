@@ -18,12 +18,13 @@ struct wait_answer {
 
 /*
  * The answer for a line of the window. `members`: the lines of a group's threads; none for a
- * thread. `host` is NULL where there is nothing to look at, as in a recording; `remark` as in
+ * thread. `host` is NULL where there is nothing to look at, as in a recording; the rest as in
  * struct wait_sentence.
  */
 struct error *wait_answer_find(const struct wait_host *host, const struct state_line *line,
 			       const struct state_line *members, size_t count, unsigned measured,
-			       const char *remark, struct wait_answer *ret) MUST_CHECK;
+			       const char *lock, double lock_share, const char *remark,
+			       struct wait_answer *ret) MUST_CHECK;
 void wait_answer_deinit(struct wait_answer *answer);
 
 #endif

@@ -425,6 +425,30 @@ static void print_rest(FILE *out, const struct wait_sentence *sentence)
 	}
 }
 
+/* The least part of the waits that a lock is told of, and that from which on it is what they are
+ * all for. */
+#define LOCK_LEAST 0.1
+#define LOCK_ALL   0.9
+
+/* What the kernel takes for a wait of another kind. */
+static bool is_lock(const struct wait_sentence *sentence)
+{
+	const enum state main = state_rows[sentence->lead].main;
+
+	return sentence->lock && !sentence->has_ended && sentence->lock_share >= LOCK_ALL &&
+	       (main == STATE_IDLE || sentence->lead == STATE_SLEEP_TIMER ||
+		sentence->lead == STATE_SLEEP_OTHER);
+}
+
+static void print_lock_remark(FILE *out, const struct wait_sentence *sentence)
+{
+	if (!sentence->lock || sentence->lock_share < LOCK_LEAST)
+		return;
+	fprintf(out, "; %.0f %% of its waits are for a lock of its program: ",
+		100 * sentence->lock_share);
+	text_print_visible(out, text_of(sentence->lock), 0);
+}
+
 /* Does the chain say what the phrase of the state would? */
 static bool says_state(const struct wait_sentence *sentence)
 {
@@ -446,9 +470,12 @@ void wait_sentence_print(FILE *out, const struct wait_sentence *sentence)
 	fprintf(out, "%.0f %%", 100 * subject_share(line, lead));
 	if (sentence->threads)
 		fprintf(out, " of the time of %" PRIu32 " threads", sentence->threads);
-	if (!is_told || !says_state(sentence))
+	if (is_lock(sentence)) {
+		fprintf(out, " %s: ", phrase_of(STATE_LOCK_FUTEX));
+		text_print_visible(out, text_of(sentence->lock), 0);
+	} else if (!is_told || !says_state(sentence))
 		fprintf(out, " %s", phrase_of(main_part(line, lead)));
-	if (is_told && sentence->chain->links[0].kind != LINK_RUNS) {
+	if (is_told && !is_lock(sentence) && sentence->chain->links[0].kind != LINK_RUNS) {
 		if (sentence->threads)
 			fprintf(out, ": %" PRIu32 " now ", sentence->alike);
 		else
@@ -456,6 +483,8 @@ void wait_sentence_print(FILE *out, const struct wait_sentence *sentence)
 		print_chain(out, sentence->chain);
 	}
 	print_rest(out, sentence);
+	if (!is_lock(sentence))
+		print_lock_remark(out, sentence);
 	if (!sentence->remark)
 		return;
 	/* It has names of cgroups in it. */

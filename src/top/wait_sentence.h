@@ -39,6 +39,10 @@ struct wait_sentence {
 	const struct wait_chain *second_chain;
 	uint32_t second_alike;
 	bool has_ended;
+	/* A lock that functions on its stacks tell, as a place, and the part of its waits but for a
+	 * CPU; NULL: there is none. */
+	const char *lock;
+	double lock_share;
 	const char *remark; /* further text for the end, or NULL */
 };
 

@@ -105,8 +105,8 @@ find_session() {
 	session=$(pgrep -P "$planted" -f "$1")
 }
 
-# A session has updated a row and does not commit, the update of another waits: which is said within a command of the
-# host, and one of the session.
+# A session has updated a row and does not commit, the update of another waits: each command says so: of the host, of
+# the session, and what the session does now.
 row_lock_is_found() {
 	local hold database=$scratch/database
 	local lock='lock +(postgres +)?heap_update (→|->) Xact'
@@ -124,6 +124,8 @@ row_lock_is_found() {
 	until_true find_session "UPDATE waiting"
 	first_screen "$scratch" "offcpu -d 2s" | matches "ctprof offcpu" "$lock"
 	first_screen "$scratch" "offcpu -p $session -d 1s" | matches "ctprof offcpu -p" "$lock"
+	first_screen "$scratch" "top --inspect $session" |
+		matches "ctprof top --inspect" "(100|9[0-9]) % waiting for a lock of its program: heap_update (→|->) Xact"
 }
 
 postgres_bin=$(ls -d /usr/lib/postgresql/*/bin 2> /dev/null | tail -n 1)

@@ -119,6 +119,7 @@ TEST(locks_of_wakers_are_theirs)
 TEST(what_becomes_equal_adds_up)
 {
 	struct profile *p = server();
+	struct lock_lead lead;
 
 	wait_for(p, CLASS_INTERRUPTIBLE, STATE_IDLE_COND, "main;take_gil", 60);
 	wait_for(p, CLASS_INTERRUPTIBLE, STATE_LOCK_FUTEX, "main;take_gil", 40);
@@ -128,6 +129,9 @@ TEST(what_becomes_equal_adds_up)
 	assert_true(p->samples.items[0].ns == 100);
 	assert_true(p->samples.items[0].count == 2);
 	assert_true(profile_total_ns(p, ~0u) == 107);
+	expect_ok(lock_frames_lead(p, &lead));
+	assert_true(lead.ns == 100 && lead.all_ns == 107);
+	assert_int_equal(lead.node, p->samples.items[0].node);
 	expect_ok(lock_frames_apply(p));
 	assert_int_equal(p->samples.count, 2);
 	profile_destroy(p);

@@ -372,6 +372,45 @@ TEST(remarks_are_made_safe)
 	free(text);
 }
 
+/* A server waits for its locks at its files, as far as the kernel can see. */
+TEST(locks_that_functions_tell)
+{
+	static const struct {
+		enum state state;
+		double share;
+		const char *expected;
+	} rows[] = {
+		{ STATE_IDLE_POLL, 0.95,
+		  "100 % waiting for a lock of its program: update -> wait" },
+		{ STATE_IDLE_POLL, 0.5,
+		  "100 % waiting for any of its files; 50 % of its waits are for a lock of its "
+		  "program: update -> wait" },
+		{ STATE_IDLE_POLL, 0.05, "100 % waiting for any of its files" },
+		{ STATE_RUNNABLE, 1,
+		  "100 % waiting for a CPU; 100 % of its waits are for a lock of its program: "
+		  "update -> wait" },
+	};
+
+	for (size_t i = 0; i < array_length(rows); i++) {
+		struct state_thread thread = { .tid = 101 };
+		struct state_line line = { .thread = &thread, .window_ns = 100, .whole_ns = 100 };
+		const struct wait_sentence sentence = { .line = &line,
+							.measured = UINT32_MAX,
+							.lead = state_rows[rows[i].state].main,
+							.lock = "update -> wait",
+							.lock_share = rows[i].share };
+		char *text;
+		size_t length;
+		FILE *out = open_memstream(&text, &length);
+
+		line.times.ns[rows[i].state] = 100;
+		wait_sentence_print(out, &sentence);
+		fclose(out);
+		assert_string_equal(text, rows[i].expected);
+		free(text);
+	}
+}
+
 /* The kernel makes /proc/locks of the locks of all processes. */
 TEST(locks_are_read_once)
 {
@@ -594,6 +633,6 @@ UNIT_TESTS(CASE(a_lock_and_what_its_holder_does), CASE(holders_that_run_stop_and
 	   CASE(owners_that_are_no_threads), CASE(numbers_of_containers), CASE(other_ends_of_pipes),
 	   CASE(other_ends_of_fifos), CASE(one_of_several_children), CASE(locks_of_the_kernel),
 	   CASE(locks_are_read_once), CASE(late_looks), CASE(looks_that_become_late),
-	   CASE(names_are_made_safe), CASE(remarks_are_made_safe),
+	   CASE(names_are_made_safe), CASE(remarks_are_made_safe), CASE(locks_that_functions_tell),
 	   CASE(what_is_seen_fits_the_state), CASE(which_state_leads), CASE(reasons_to_be_stopped),
 	   CASE(threads_that_a_process_has_now), CASE(anything))
