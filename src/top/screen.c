@@ -11,11 +11,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/thread.h"
 #include "cli/terminal.h"
-#include "os/pairs.h"
-#include "os/psi.h"
+#include "os/host_load.h"
 #include "security/privileges.h"
 #include "top/settings_file.h"
 #include "top/top.h"
@@ -23,50 +21,31 @@
 
 /* --- the head --- */
 
-/* The pressure of the last ten seconds; negative if unknown. */
-static double some_pressure(const char *resource)
+static void look_at_load(struct screen_host *ret)
 {
-	char path[64], bytes[256];
-	_cleanup_close_ int fd = -1;
-	struct psi_lines lines = { 0 };
-	ssize_t got;
+	static const enum host_resource shown[] = { HOST_CPU, HOST_MEMORY, HOST_IO };
+	struct host_load load;
 
-	snprintf(path, sizeof(path), "/proc/pressure/%s", resource);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	got = fd < 0 ? -1 : read(fd, bytes, sizeof(bytes));
-	if (got <= 0)
-		return -1;
-	psi_parse((struct text){ bytes, (size_t)got }, &lines);
-	return lines.some.measured ? lines.some.avg10 / 100.0 : -1;
-}
+	host_load_read(&load);
+	memcpy(ret->load, load.load, sizeof(ret->load));
+	ret->memory_bytes = load.memory_bytes;
+	ret->memory_used_bytes = load.memory_bytes - load.memory_available_bytes;
+	/* Of the last ten seconds; negative if unknown. */
+	for (size_t i = 0; i < array_length(shown); i++) {
+		const struct psi_line *some = &load.pressure[shown[i]].some;
 
-/* What could not be given to programs at once, as free(1) has it. */
-static void look_at_memory(struct screen_host *ret)
-{
-	struct file_buffer buffer = { 0 };
-	uint64_t total = 0, available = 0;
-	struct text bytes, value;
-
-	if (!file_read(AT_FDCWD, "/proc/meminfo", &buffer, &bytes) &&
-	    pairs_find(bytes, ':', TEXT("MemTotal"), &value) && pairs_kib(value, &total) &&
-	    pairs_find(bytes, ':', TEXT("MemAvailable"), &value) && pairs_kib(value, &available) &&
-	    available <= total && total <= UINT64_MAX / 1024) {
-		ret->memory_bytes = total * 1024;
-		ret->memory_used_bytes = (total - available) * 1024;
+		ret->psi[i] = some->measured ? some->avg10 / 100.0 : -1;
 	}
-	file_buffer_deinit(&buffer);
 }
 
 static void look_at_host(struct top *top, struct screen_host *ret)
 {
-	static const char *const resources[] = { "cpu", "memory", "io" };
 	const struct state_window *window = &top->window;
 	const double length = (double)(window->ended_ns - window->begun_ns);
 	struct top_recorder_status status;
 
 	*ret = (struct screen_host){
 		.cpus = cpus_online(),
-		.load = { -1, -1, -1 },
 		.engine = engine_names[top->kind],
 		.target = top->target,
 		.cost = length > 0 ? 100 *
@@ -75,10 +54,7 @@ static void look_at_host(struct top *top, struct screen_host *ret)
 					     length
 				   : -1,
 	};
-	(void)getloadavg(ret->load, 3);
-	look_at_memory(ret);
-	for (size_t i = 0; i < array_length(resources); i++)
-		ret->psi[i] = some_pressure(resources[i]);
+	look_at_load(ret);
 	/* What cannot be seen, and what would show it. An engine that was asked for says nothing of
 	 * privileges. */
 	if (top->kind == ENGINE_PROCFS && top->arguments->engine == ENGINE_AUTO)
