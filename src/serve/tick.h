@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the collector sends to the web process for each interval, in one piece of memory: a header
+ * and the tables that follow it. Both are one program on one host, so structs are sent as they are.
+ *
+ *	struct tick_buffer buffer = { 0 };
+ *	err = tick_pack(profile, &host, &buffer);       in the collector
+ *	write(pipe, buffer.bytes, buffer.length);
+ *
+ *	err = tick_unpack(bytes, length, &tick);        in the web process; points into `bytes`
+ *
+ * Each tick stands for itself: the collector remembers nothing of what it has sent, and the web
+ * process may begin with any tick. Numbers are those of the tables in the same tick; TICK_NONE is
+ * none.
+ */
+#ifndef SERVE_TICK_H
+#define SERVE_TICK_H
+
+#include "profile/profile.h"
+
+#define TICK_NONE UINT32_MAX
+
+/* The longest tick that the web process takes: a million samples with stacks of their own. */
+#define TICK_BYTES_MAX ((size_t)512 << 20)
+
+/* PRESSURE(id, name, of enum host_resource (os/host_load.h), whether it is the line "full") */
+#define TICK_PRESSURES(PRESSURE)                        \
+	PRESSURE(CPU_SOME, "cpu_some", CPU, 0)          \
+	PRESSURE(MEMORY_SOME, "memory_some", MEMORY, 0) \
+	PRESSURE(MEMORY_FULL, "memory_full", MEMORY, 1) \
+	PRESSURE(IO_SOME, "io_some", IO, 0)             \
+	PRESSURE(IO_FULL, "io_full", IO, 1)             \
+	PRESSURE(IRQ_FULL, "irq_full", IRQ, 1)
+
+enum tick_pressure {
+#define PRESSURE_ENUM(id, ...) TICK_PRESSURE_##id,
+	TICK_PRESSURES(PRESSURE_ENUM)
+#undef PRESSURE_ENUM
+		TICK_PRESSURES_COUNT
+};
+
+/* A value that was not measured. */
+#define TICK_UNMEASURED UINT64_MAX
+
+/* The host in the interval. */
+struct tick_host {
+	uint64_t cpu_ns;                            /* all CPUs together were busy */
+	uint64_t memory_total, memory_available;    /* bytes, at its end */
+	uint64_t pressure_ns[TICK_PRESSURES_COUNT]; /* stalled */
+	uint64_t load_hundredths;                   /* of one minute */
+};
+
+struct tick_frame {
+	uint32_t name, module, source; /* of names; TICK_NONE */
+	uint32_t line;
+	uint8_t kind, inlined;
+	uint8_t unused[2];
+};
+
+struct tick_thread {
+	uint32_t tid, tgid, uid;
+	uint32_t name, process, cgroup; /* of names; cgroup may be TICK_NONE */
+	uint32_t is_kernel;
+	uint32_t unused;
+	uint64_t on_cpu_ns; /* exact */
+};
+
+struct tick_waker {
+	uint32_t tid, name;
+};
+
+/* What a profile says of itself in words (struct profile_meta), as numbers of names. */
+#define TICK_META_NAMES(NAME) NAME(host) NAME(kernel) NAME(version) NAME(mode) NAME(target)
+
+struct tick_meta {
+#define META_NAME(name) uint32_t name;
+	TICK_META_NAMES(META_NAME)
+#undef META_NAME
+	uint32_t cpus;
+	uint32_t is_whole_host, unused;
+	uint64_t on_cpu_period_ns;
+};
+
+/* The tables of a tick, in the order in which they follow the header: TABLE(type, name). Names are
+ * their lengths, and then `text` all bytes. */
+#define TICK_TABLES(TABLE)                 \
+	TABLE(struct sample, samples)      \
+	TABLE(struct tick_thread, threads) \
+	TABLE(struct tick_frame, frames)   \
+	TABLE(struct node, nodes)          \
+	TABLE(struct tick_waker, wakers)   \
+	TABLE(uint32_t, names)             \
+	TABLE(char, text)
+
+struct tick_header {
+	uint64_t magic;
+	uint64_t length; /* of all, with the header */
+	uint64_t begun_unix_ns, ns;
+	struct tick_meta meta;
+	struct tick_host host;
+	struct profile_losses losses;
+#define TICK_COUNT(type, name) uint64_t name##_count;
+	TICK_TABLES(TICK_COUNT)
+#undef TICK_COUNT
+};
+
+/* A tick whose tables are somewhere else. */
+struct tick {
+	const struct tick_header *header;
+#define TICK_TABLE(type, name) const type *name;
+	TICK_TABLES(TICK_TABLE)
+#undef TICK_TABLE
+};
+
+/* Grows, and is used again for the next tick. All zero is empty. */
+struct tick_buffer {
+	char *bytes;
+	size_t length, room;
+};
+
+/* A profile whose frames have names. Of its frames, addresses are left out, so that frames of one
+ * line are one; of its nodes, those that no sample has. */
+struct error *tick_pack(const struct profile *profile, const struct tick_host *host,
+			struct tick_buffer *buffer) MUST_CHECK;
+
+/* Checks that all lengths fit and all numbers are in their tables; samples of a class without time
+ * are allowed. `bytes` is aligned for uint64_t. */
+struct error *tick_unpack(const void *bytes, size_t length, struct tick *ret) MUST_CHECK;
+
+/* The length that a header tells; an error when it is none, or beyond TICK_BYTES_MAX. */
+struct error *tick_length(const struct tick_header *header, size_t *ret) MUST_CHECK;
+
+#endif
