@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the files of the store share: store.c takes ticks, store_forget.c drops the oldest and makes
+ * the dictionary anew, store_profile.c sums ticks up.
+ */
+#ifndef SERVE_STORE_INTERNAL_H
+#define SERVE_STORE_INTERNAL_H
+
+#include "serve/store.h"
+
+/* The keys of the maps of threads and wakers. */
+struct words store_thread_key(const struct profile_thread *thread);
+struct words store_waker_key(const struct waker *waker);
+
+struct book_size store_book_size(const struct store *store);
+size_t store_book_bytes(const struct store *store);
+
+/* Number what the stream sends of all that the book has beyond `from`. */
+struct error *store_number_names(struct store *store, const struct book_size *from) MUST_CHECK;
+
+size_t store_tick_bytes(const struct store_tick *tick);
+void store_tick_deinit(struct store_tick *tick);
+
+/* Drop the ticks that are too old, or beyond what may be kept. */
+struct error *store_forget(struct store *store) MUST_CHECK;
+
+#endif
