@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "serve/collector.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "os/host_load.h"
+#include "profile/symbolise.h"
+#include "security/privileges.h"
+#include "serve/tick.h"
+
+struct collector {
+	struct collector_options options;
+	struct profile_session *session;
+	struct kallsyms *kernel; /* read at the first reading; NULL: not yet */
+	struct guard *guard;     /* of files whose file systems may hang */
+	struct host_load before;
+	struct tick_buffer buffer;
+	size_t sent;      /* of `buffer` */
+	uint64_t next_ns; /* CLOCK_MONOTONIC: of the next reading */
+	bool has_no_reader;
+	unsigned targets_gone; /* how often in a row none was there */
+};
+
+struct error *collector_open(const struct collector_options *options, struct collector **ret)
+{
+	struct collector *c = calloc(1, sizeof(*c));
+	struct error *err;
+
+	if (!c)
+		return &error_no_memory;
+	c->options = *options;
+	err = profile_session_open(options->profile, &c->session);
+	if (err) {
+		free(c);
+		return err;
+	}
+	*ret = c;
+	return NULL;
+}
+
+void collector_close(struct collector *c)
+{
+	if (!c)
+		return;
+	profile_session_close(c->session);
+	kallsyms_destroy(c->kernel);
+	guard_destroy(c->guard);
+	free(c->buffer.bytes);
+	free(c);
+}
+
+/* --- a reading --- */
+
+static struct error *name_frames(struct collector *c, struct profile *profile)
+{
+	const struct symbolise_options options = { .guard = c->guard };
+	struct error *err = c->kernel ? NULL : kallsyms_read("/proc/kallsyms", &c->kernel);
+
+	if (!err)
+		err = symbolise_kernel_by(profile, c->kernel);
+	return err ? err : symbolise_user(profile, &options);
+}
+
+/* In the interval; TICK_UNMEASURED where the kernel does not count it. */
+static uint64_t stalled_ns(const struct psi_line *before, const struct psi_line *after)
+{
+	if (!before->measured || !after->measured || after->total_usec < before->total_usec)
+		return TICK_UNMEASURED;
+	return (after->total_usec - before->total_usec) * 1000;
+}
+
+static void look_at_host(struct collector *c, struct tick_host *ret)
+{
+	static const struct {
+		enum host_resource resource;
+		bool is_full;
+	} rows[] = {
+#define PRESSURE_ROW(id, name, resource, full) [TICK_PRESSURE_##id] = { HOST_##resource, full },
+		TICK_PRESSURES(PRESSURE_ROW)
+#undef PRESSURE_ROW
+	};
+	struct host_load now;
+
+	host_load_read(&now);
+	*ret = (struct tick_host){
+		.cpu_ns = now.busy_ns > c->before.busy_ns ? now.busy_ns - c->before.busy_ns : 0,
+		.memory_total = now.memory_bytes,
+		.memory_available = now.memory_available_bytes,
+		.load_hundredths = now.load[0] > 0 ? (uint64_t)(now.load[0] * 100) : 0,
+	};
+	for (size_t i = 0; i < array_length(rows); i++) {
+		const struct psi_lines *before = &c->before.pressure[rows[i].resource];
+		const struct psi_lines *after = &now.pressure[rows[i].resource];
+
+		ret->pressure_ns[i] = rows[i].is_full ? stalled_ns(&before->full, &after->full)
+						      : stalled_ns(&before->some, &after->some);
+	}
+	c->before = now;
+}
+
+static struct error *take_reading(struct collector *c)
+{
+	_cleanup_(profile_destroy) struct profile *profile = NULL;
+	struct tick_host host;
+	struct error *err;
+	PRIVILEGES_RAISED;
+
+	err = profile_session_read(c->session, &profile);
+	if (!err)
+		err = name_frames(c, profile);
+	if (err)
+		return err;
+	if (!profile->meta.version)
+		profile->meta.version =
+			profile_name(profile, c->options.version, strlen(c->options.version));
+	look_at_host(c, &host);
+	c->sent = 0;
+	err = tick_pack(profile, &host, &c->buffer);
+	return err;
+}
+
+/* --- the loop --- */
+
+/* As much as the socket takes now. */
+static struct error *send_reading(struct collector *c)
+{
+	while (c->sent < c->buffer.length) {
+		const ssize_t sent = send(c->options.socket, c->buffer.bytes + c->sent,
+					  c->buffer.length - c->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		if (sent > 0) {
+			c->sent += (size_t)sent;
+		} else if (sent < 0 && errno == EAGAIN) {
+			return NULL;
+		} else if (sent < 0 && errno != EINTR) {
+			c->has_no_reader = errno == EPIPE || errno == ECONNRESET;
+			return c->has_no_reader ? NULL
+						: error_system(errno, "cannot send a reading");
+		}
+	}
+	return NULL;
+}
+
+static bool is_sending(const struct collector *c)
+{
+	return c->sent < c->buffer.length;
+}
+
+static void sleep_a_little(struct collector *c)
+{
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	const uint64_t tick = profile_session_next_tick(c->session, now);
+	const uint64_t until = !is_sending(c) && c->next_ns < tick ? c->next_ns : tick;
+	const struct timespec left = clock_timespec(until > now ? until - now : 0);
+	struct pollfd reasons[] = {
+		{ .fd = profile_session_fd(c->session), .events = POLLIN },
+		{ .fd = c->options.socket, .events = is_sending(c) ? POLLOUT : 0 },
+	};
+
+	ppoll(reasons, array_length(reasons), &left, c->options.mask);
+	if (reasons[0].revents)
+		usleep((useconds_t)(profile_session_gather_ns(c->session) / 1000));
+	c->has_no_reader |= (reasons[1].revents & (POLLHUP | POLLERR)) != 0;
+}
+
+static struct error *tick_session(struct collector *c)
+{
+	PRIVILEGES_RAISED;
+
+	return profile_session_tick(c->session);
+}
+
+static struct error *take_when_due(struct collector *c)
+{
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	struct error *err;
+
+	if (now < c->next_ns || is_sending(c))
+		return NULL;
+	while (c->next_ns <= now)
+		c->next_ns += c->options.interval_ns;
+	err = take_reading(c);
+	/* The memory was for one reading; the next may have fewer threads. */
+	malloc_trim(0);
+	return err;
+}
+
+/* An exec ends a record before it begins the next, and in between there is none: only several
+ * checks in a row prove the end. */
+static bool have_targets_ended(struct collector *c)
+{
+	if (!c->options.ends_with_targets)
+		return false;
+	c->targets_gone = profile_session_has_threads(c->session) ? 0 : c->targets_gone + 1;
+	return c->targets_gone >= 3;
+}
+
+static struct error *start(struct collector *c)
+{
+	PRIVILEGES_RAISED;
+
+	c->guard = symbolise_guard();
+	host_load_read(&c->before);
+	return profile_session_start(c->session);
+}
+
+struct error *collector_run(struct collector *c)
+{
+	struct error *err = start(c);
+
+	c->next_ns = clock_ns(CLOCK_MONOTONIC) + c->options.interval_ns;
+	while (!err && !*c->options.is_over && !c->has_no_reader && !have_targets_ended(c)) {
+		sleep_a_little(c);
+		err = tick_session(c);
+		if (!err)
+			err = take_when_due(c);
+		if (!err)
+			err = send_reading(c);
+	}
+	return err;
+}
