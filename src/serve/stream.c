@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "serve/stream.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "serve/web.h"
+#include "state/reading.h"
+
+/* --- columns --- */
+
+/* A member whose array has `value` for each `i` below `count`. */
+#define COLUMN(w, name, i, count, value)             \
+	do {                                         \
+		json_key(w, name);                   \
+		json_array_begin(w);                 \
+		for (size_t i = 0; i < (count); i++) \
+			json_u64(w, value);          \
+		json_array_end(w);                   \
+	} while (0)
+
+static void put_number(struct json_writer *w, uint32_t number)
+{
+	if (number == TICK_NONE)
+		json_null(w);
+	else
+		json_u64(w, number);
+}
+
+/* The same, where TICK_NONE is null. */
+#define COLUMN_OR_NULL(w, name, i, count, value)     \
+	do {                                         \
+		json_key(w, name);                   \
+		json_array_begin(w);                 \
+		for (size_t i = 0; i < (count); i++) \
+			put_number(w, value);        \
+		json_array_end(w);                   \
+	} while (0)
+
+static void put_from(struct json_writer *w, const char *table, uint32_t from)
+{
+	json_key(w, table);
+	json_object_begin(w);
+	json_key(w, "from");
+	json_u64(w, from);
+}
+
+/* --- the dictionary --- */
+
+static void put_names(struct json_writer *w, const struct store *store, uint32_t from, uint32_t to)
+{
+	put_from(w, "names", from);
+	json_key(w, "add");
+	json_array_begin(w);
+	for (size_t i = from; i < to; i++)
+		json_text(w, name_text(store->names.items[i]));
+	json_array_end(w);
+	json_object_end(w);
+}
+
+static void put_frames(struct json_writer *w, const struct store *store, uint32_t from, uint32_t to)
+{
+	const struct frame *frames = store->book->frames.items + from;
+	const size_t count = to - from;
+
+	put_from(w, "frames", from);
+	COLUMN_OR_NULL(w, "name", i, count, store_name_number(store, frames[i].name));
+	COLUMN_OR_NULL(w, "module", i, count, store_name_number(store, frames[i].module));
+	COLUMN(w, "kind", i, count, frames[i].kind);
+	json_object_end(w);
+}
+
+static void put_nodes(struct json_writer *w, const struct store *store, uint32_t from, uint32_t to)
+{
+	const struct node *nodes = store->book->nodes.items + from;
+	const size_t count = to - from;
+
+	put_from(w, "nodes", from);
+	COLUMN_OR_NULL(w, "parent", i, count, nodes[i].parent);
+	COLUMN(w, "frame", i, count, nodes[i].frame);
+	json_object_end(w);
+}
+
+static void put_threads(struct json_writer *w, const struct store *store, uint32_t from,
+			uint32_t to)
+{
+	const struct profile_thread *threads = store->book->threads.items + from;
+	const size_t count = to - from;
+
+	put_from(w, "threads", from);
+	COLUMN(w, "tid", i, count, threads[i].tid);
+	COLUMN(w, "tgid", i, count, threads[i].tgid);
+	COLUMN_OR_NULL(w, "uid", i, count, threads[i].uid);
+	COLUMN(w, "name", i, count, store_name_number(store, threads[i].name));
+	COLUMN(w, "process", i, count, store_name_number(store, threads[i].process));
+	COLUMN_OR_NULL(w, "cgroup", i, count, store_name_number(store, threads[i].cgroup));
+	COLUMN(w, "kernel", i, count, threads[i].is_kernel);
+	json_object_end(w);
+}
+
+static void put_wakers(struct json_writer *w, const struct store *store, uint32_t from, uint32_t to)
+{
+	const struct waker *wakers = store->book->wakers.items + from;
+	const size_t count = to - from;
+
+	put_from(w, "wakers", from);
+	COLUMN(w, "tid", i, count, wakers[i].tid);
+	COLUMN(w, "name", i, count, store_name_number(store, wakers[i].name));
+	json_object_end(w);
+}
+
+static void put_dictionary(struct json_writer *w, const struct store *store,
+			   const struct book_size *from, const struct book_size *to)
+{
+	put_names(w, store, from->names, to->names);
+	put_frames(w, store, from->frames, to->frames);
+	put_nodes(w, store, from->nodes, to->nodes);
+	put_threads(w, store, from->threads, to->threads);
+	put_wakers(w, store, from->wakers, to->wakers);
+}
+
+/* --- what threads did --- */
+
+static void put_samples(struct json_writer *w, const struct store_tick *tick)
+{
+	const struct sample *samples = tick->samples.items;
+	const size_t count = tick->samples.count;
+
+	json_key(w, "samples");
+	json_object_begin(w);
+	COLUMN(w, "thread", i, count, samples[i].thread);
+	COLUMN_OR_NULL(w, "node", i, count, samples[i].node);
+	COLUMN(w, "class", i, count, samples[i].class);
+	COLUMN(w, "state", i, count, samples[i].state);
+	COLUMN(w, "ns", i, count, samples[i].ns);
+	COLUMN(w, "count", i, count, samples[i].count);
+	COLUMN(w, "longest_ns", i, count, samples[i].longest_ns);
+	COLUMN_OR_NULL(w, "waker", i, count, samples[i].waker ? samples[i].waker - 1 : TICK_NONE);
+	json_object_end(w);
+}
+
+/* `is_first`: all waits that last are news for the client, and those that ended are none. Those
+ * that began in earlier ticks do not count. */
+static struct error *put_lasting(struct json_writer *w, const struct store *store,
+				 const struct store_tick *tick, bool is_first)
+{
+	struct lasting_map map = { 0 };
+	struct {
+		ARRAY(struct lasting);
+	} waits = { 0 };
+	struct error *err = NULL;
+
+	if (is_first) {
+		err = store_lasting_before(store, (size_t)(tick - store->ticks.items), &map);
+		for (size_t i = 0; !err && i < tick->ended.count; i++)
+			map_remove(&map, tick->ended.items[i]);
+		map_for_each(&map, slot) if (!err && !array_push(&waits, slot->value)) err =
+			&error_no_memory;
+		map_deinit(&map);
+	}
+	const size_t earlier = waits.count;
+
+	for (size_t i = 0; !err && i < tick->begun.count; i++)
+		if (!array_push(&waits, tick->begun.items[i]))
+			err = &error_no_memory;
+	json_key(w, "lasting");
+	json_object_begin(w);
+	json_key(w, "begin");
+	json_object_begin(w);
+	COLUMN(w, "thread", i, waits.count, waits.items[i].thread);
+	COLUMN_OR_NULL(w, "node", i, waits.count, waits.items[i].node);
+	COLUMN(w, "class", i, waits.count, waits.items[i].class);
+	COLUMN(w, "state", i, waits.count, waits.items[i].state);
+	COLUMN(w, "count", i, waits.count, i >= earlier);
+	json_object_end(w);
+	COLUMN(w, "end", i, is_first ? 0 : tick->ended.count, tick->ended.items[i]);
+	json_object_end(w);
+	array_deinit(&waits);
+	return err;
+}
+
+static void put_cpu(struct json_writer *w, const struct store_tick *tick)
+{
+	json_key(w, "cpu");
+	json_object_begin(w);
+	COLUMN(w, "thread", i, tick->cpu.count, tick->cpu.items[i].thread);
+	COLUMN(w, "ns", i, tick->cpu.count, tick->cpu.items[i].ns);
+	json_object_end(w);
+}
+
+/* --- the host --- */
+
+static void put_host(struct json_writer *w, const struct tick_host *host)
+{
+	static const char *const pressures[] = {
+#define PRESSURE_NAME(id, name, ...) [TICK_PRESSURE_##id] = name,
+		TICK_PRESSURES(PRESSURE_NAME)
+#undef PRESSURE_NAME
+	};
+
+	json_key(w, "host");
+	json_object_begin(w);
+	json_key(w, "cpu_ns");
+	json_u64(w, host->cpu_ns);
+	json_key(w, "memory_total");
+	json_u64(w, host->memory_total);
+	json_key(w, "memory_available");
+	json_u64(w, host->memory_available);
+	json_key(w, "load");
+	json_real(w, (double)host->load_hundredths / 100);
+	json_key(w, "pressure");
+	json_object_begin(w);
+	for (size_t i = 0; i < array_length(pressures); i++) {
+		json_key(w, pressures[i]);
+		if (host->pressure_ns[i] == TICK_UNMEASURED)
+			json_null(w);
+		else
+			json_u64(w, host->pressure_ns[i]);
+	}
+	json_object_end(w);
+	json_object_end(w);
+}
+
+static void put_losses(struct json_writer *w, const struct profile_losses *losses)
+{
+	const struct {
+		const char *name;
+		uint64_t value;
+	} rows[] = {
+		{ "lost", losses->lost },
+		{ "lost_ns", losses->lost_ns },
+		{ "missed", losses->missed },
+		{ "truncated", losses->user_truncated + losses->kernel_truncated },
+		{ "programs_ns", losses->run_ns },
+		{ "own_cpu_ns", losses->own_cpu_ns },
+	};
+
+	json_key(w, "losses");
+	json_object_begin(w);
+	for (size_t i = 0; i < array_length(rows); i++) {
+		json_key(w, rows[i].name);
+		json_u64(w, rows[i].value);
+	}
+	json_object_end(w);
+}
+
+/* --- events --- */
+
+struct error *stream_write_tick(struct json_writer *w, const struct store *store,
+				const struct store_tick *tick, struct stream_position *position)
+{
+	const bool is_first = !position->has_ticks;
+	struct error *err;
+
+	json_object_begin(w);
+	json_key(w, "seq");
+	json_u64(w, tick->seq);
+	json_key(w, "begin_ms");
+	json_u64(w, tick->begun_unix_ns / 1000000);
+	json_key(w, "end_ms");
+	json_u64(w, (tick->begun_unix_ns + tick->ns) / 1000000);
+	json_key(w, "ns");
+	json_u64(w, tick->ns);
+	put_dictionary(w, store, &position->sent, &tick->after);
+	put_samples(w, tick);
+	err = put_lasting(w, store, tick, is_first);
+	put_cpu(w, tick);
+	put_host(w, &tick->host);
+	put_losses(w, &tick->losses);
+	json_object_end(w);
+	position->seq = tick->seq;
+	position->has_ticks = true;
+	position->sent = tick->after;
+	return err;
+}
+
+static void put_name(struct json_writer *w, const char *key, const struct name *name)
+{
+	json_key(w, key);
+	if (name)
+		json_text(w, name_text(name));
+	else
+		json_null(w);
+}
+
+static void put_class_table(struct json_writer *w)
+{
+	json_key(w, "classes");
+	json_object_begin(w);
+	json_key(w, "name");
+	json_array_begin(w);
+	for (size_t i = 0; i < CLASS_COUNT; i++)
+		json_string(w, profile_classes[i].name);
+	json_array_end(w);
+	json_key(w, "letter");
+	json_array_begin(w);
+	for (size_t i = 0; i < CLASS_COUNT; i++)
+		json_text(w, (struct text){ &profile_classes[i].letter, 1 });
+	json_array_end(w);
+	COLUMN(w, "off_cpu", i, CLASS_COUNT, profile_classes[i].is_off_cpu);
+	json_key(w, "prose");
+	json_array_begin(w);
+	for (size_t i = 0; i < CLASS_COUNT; i++)
+		json_string(w, profile_classes[i].prose);
+	json_array_end(w);
+	json_object_end(w);
+}
+
+static void put_state_table(struct json_writer *w)
+{
+	json_key(w, "states");
+	json_object_begin(w);
+	json_key(w, "name");
+	json_array_begin(w);
+	for (size_t i = 0; i < STATE_COUNT; i++)
+		json_string(w, state_rows[i].name);
+	json_array_end(w);
+	json_key(w, "label");
+	json_array_begin(w);
+	for (size_t i = 0; i < STATE_COUNT; i++)
+		json_string(w, state_rows[i].label);
+	json_array_end(w);
+	COLUMN(w, "main", i, STATE_COUNT, state_rows[i].main);
+	json_key(w, "prose");
+	json_array_begin(w);
+	for (size_t i = 0; i < STATE_COUNT; i++)
+		json_string(w, state_rows[i].prose);
+	json_array_end(w);
+	json_object_end(w);
+}
+
+void stream_write_about(struct json_writer *w, const struct store *store, uint64_t interval_ns)
+{
+	const struct profile_meta *meta = &store->book->meta;
+	static const char *const kinds[] = { [FRAME_USER] = "user",
+					     [FRAME_KERNEL] = "kernel",
+					     [FRAME_NOTE] = "note",
+					     [FRAME_IDLE] = "idle" };
+
+	json_object_begin(w);
+	put_name(w, "version", meta->version);
+	put_name(w, "host", meta->host);
+	put_name(w, "kernel", meta->kernel);
+	json_key(w, "cpus");
+	json_u64(w, meta->cpus);
+	put_name(w, "mode", meta->mode);
+	put_name(w, "target", meta->target);
+	json_key(w, "interval_ns");
+	json_u64(w, interval_ns);
+	json_key(w, "kept_ns");
+	json_u64(w, store->options.kept_ns);
+	json_key(w, "on_cpu_period_ns");
+	json_u64(w, meta->on_cpu_period_ns);
+	put_class_table(w);
+	put_state_table(w);
+	json_key(w, "kinds");
+	json_array_begin(w);
+	for (size_t i = 0; i < array_length(kinds); i++)
+		json_string(w, kinds[i]);
+	json_array_end(w);
+	json_object_end(w);
+}
+
+/* --- the routes --- */
+
+struct error *stream_about(struct http_exchange *exchange, void *context, enum http_step *ret)
+{
+	const struct web *web = context;
+	struct json_writer w;
+	struct error *err;
+
+	*ret = web->store->ticks.count ? HTTP_DONE : HTTP_LATER;
+	if (*ret == HTTP_LATER)
+		return NULL;
+	err = json_writer_init(&w, http_write, exchange);
+	if (err)
+		return err;
+	stream_write_about(&w, web->store, web->options->interval_ns);
+	return json_writer_finish(&w);
+}
+
+/* "3.1178": a generation and a tick. */
+static bool parse_id(const char *id, struct stream_position *ret)
+{
+	struct text rest = text_of(id), generation;
+
+	return text_cut(&rest, '.', &generation) && text_u64(generation, &ret->generation) &&
+	       text_u64(rest, &ret->seq);
+}
+
+/* The tick before the first that a new client gets. */
+static uint64_t seq_before(const struct store *store, const char *history)
+{
+	const uint64_t oldest = store->last_seq - store->ticks.count;
+	struct text text = text_of(history ? history : "");
+	uint64_t seconds, now;
+	size_t first, end;
+
+	if (!history || !text_u64(text, &seconds) || seconds > UINT64_MAX / 1000000000)
+		return oldest;
+	now = clock_ns(CLOCK_REALTIME);
+	seconds *= 1000000000;
+	store_range(store, now > seconds ? now - seconds : 0, UINT64_MAX, &first, &end);
+	return oldest + first;
+}
+
+static struct error *put_event(struct http_exchange *exchange, const char *head)
+{
+	return http_write(exchange, head, strlen(head));
+}
+
+static struct error *send_about(struct http_exchange *exchange, const struct web *web)
+{
+	struct error *err = put_event(exchange, "event: about\ndata: ");
+	struct json_writer w;
+
+	if (!err)
+		err = json_writer_init(&w, http_write, exchange);
+	if (err)
+		return err;
+	stream_write_about(&w, web->store, web->options->interval_ns);
+	err = json_writer_finish(&w);
+	return err ? err : put_event(exchange, "\n\n");
+}
+
+static struct error *send_reset(struct http_exchange *exchange, uint64_t generation)
+{
+	char event[80];
+
+	snprintf(event, sizeof(event), "event: reset\ndata: {\"generation\":%" PRIu64 "}\n\n",
+		 generation);
+	return put_event(exchange, event);
+}
+
+static struct error *send_tick(struct http_exchange *exchange, const struct store *store,
+			       const struct store_tick *tick, struct stream_position *position)
+{
+	struct json_writer w;
+	struct error *err;
+	char head[80];
+
+	snprintf(head, sizeof(head),
+		 "event: tick\nid: %" PRIu64 ".%" PRIu64 "\ndata: ", store->generation, tick->seq);
+	err = put_event(exchange, head);
+	if (!err)
+		err = json_writer_init(&w, http_write, exchange);
+	if (err)
+		return err;
+	err = stream_write_tick(&w, store, tick, position);
+	if (err) {
+		json_writer_deinit(&w);
+		return err;
+	}
+	err = json_writer_finish(&w);
+	return err ? err : put_event(exchange, "\n\n");
+}
+
+/* Begin, or begin anew, with the tick behind `seq`. */
+static struct error *begin(struct http_exchange *exchange, const struct store *store, uint64_t seq,
+			   struct stream_position *position)
+{
+	*position = (struct stream_position){ .generation = store->generation, .seq = seq };
+	return send_reset(exchange, store->generation);
+}
+
+static struct stream_position *new_position(struct http_exchange *exchange, const struct web *web)
+{
+	struct stream_position *position = calloc(1, sizeof(*position));
+	const char *id = http_header(exchange, "Last-Event-ID");
+	const struct store_tick *tick;
+
+	if (!position)
+		return NULL;
+	http_keep(exchange, position, free);
+	/* What a client has of an earlier connection, if that is still kept. */
+	if (id && parse_id(id, position) && position->generation == web->store->generation &&
+	    (tick = store_tick(web->store, position->seq))) {
+		position->has_ticks = true;
+		position->sent = tick->after;
+	} else {
+		*position = (struct stream_position){ 0 };
+	}
+	return position;
+}
+
+struct error *stream_live(struct http_exchange *exchange, void *context, enum http_step *ret)
+{
+	const struct web *web = context;
+	const struct store *store = web->store;
+	struct stream_position *position = http_kept(exchange);
+	struct error *err = NULL;
+	uint64_t oldest;
+
+	*ret = HTTP_LATER;
+	if (!store->ticks.count)
+		return NULL;
+	*ret = HTTP_MORE;
+	if (!position) {
+		http_type(exchange, "text/event-stream");
+		position = new_position(exchange, web);
+		err = position ? send_about(exchange, web) : &error_no_memory;
+	}
+	if (err)
+		return err;
+	oldest = store->last_seq - store->ticks.count;
+	if (!position->generation)
+		err = begin(exchange, store, seq_before(store, http_query(exchange, "history")),
+			    position);
+	else if (position->generation != store->generation || position->seq < oldest)
+		err = begin(exchange, store, oldest, position);
+	while (!err && position->seq < store->last_seq)
+		err = send_tick(exchange, store, store_tick(store, position->seq + 1), position);
+	return err;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The web process: it takes readings from the collector, keeps them, and answers requests.
+ *
+ * It has no privileges, opens nothing and runs nothing: all that it reads
+ * are a socket from the collector, and requests.
+ */
+#ifndef SERVE_WEB_H
+#define SERVE_WEB_H
+
+#include "serve/http.h"
+#include "serve/store.h"
+
+struct web_options {
+	int socket; /* from the collector */
+	struct http_options http;
+	struct store_options store;
+	uint64_t interval_ns;
+};
+
+/* The context of all handlers. */
+struct web {
+	const struct web_options *options;
+	struct store *store;
+	struct http_server *server;
+	struct tick_buffer buffer; /* of the reading that is coming */
+};
+
+/* Until the collector closes the socket, or a signal that `mask` of sleep lets in has set
+ * `*is_over`. */
+struct error *web_run(const struct web_options *options) MUST_CHECK;
+
+#endif
