@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "serve/answers.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "profile/files.h"
+#include "profile/filter.h"
+#include "profile/idle.h"
+#include "report/profile_report.h"
+#include "serve/web.h"
+#include "state/reading.h"
+
+#define SECOND_NS ((uint64_t)1000000000)
+
+/* Readers of pprof who do not say how long expect half a minute. */
+#define PPROF_SECONDS 30
+/* Of /api: what the page shows first. */
+#define API_SECONDS 60
+
+/* --- what is asked for --- */
+
+static struct error *wrong(const char *name, const char *value, const char *expected)
+{
+	return error_coded(EINVAL, "wrong value of %s: '%.60s'; expected %s", name, value,
+			   expected);
+}
+
+static struct error *query_number(const struct http_exchange *exchange, const char *name,
+				  uint64_t most, uint64_t *value)
+{
+	const char *given = http_query(exchange, name);
+	uint64_t number;
+
+	if (!given)
+		return NULL;
+	if (!text_u64(text_of(given), &number) || number > most) {
+		char expected[64];
+
+		snprintf(expected, sizeof(expected), "a number of at most %" PRIu64, most);
+		return wrong(name, given, expected);
+	}
+	*value = number;
+	return NULL;
+}
+
+/* The words that `mode` may have, and which classes each means. */
+static const struct {
+	const char *name;
+	unsigned classes;
+} modes[] = { { "wall", FLAME_ALL }, { "on", FLAME_ON_CPU }, { "off", FLAME_OFF_CPU } };
+
+static struct error *query_mode(const struct http_exchange *exchange, unsigned *ret_classes)
+{
+	const char *given = http_query(exchange, "mode");
+
+	if (!given)
+		return NULL;
+	for (size_t i = 0; i < array_length(modes); i++)
+		if (strcmp(given, modes[i].name) == 0) {
+			*ret_classes = modes[i].classes;
+			return NULL;
+		}
+	return wrong("mode", given, "wall, on or off");
+}
+
+/* --- the time that is meant --- */
+
+/* Indices of ticks. */
+struct span {
+	size_t first, end;
+};
+
+/* `from` and `to` in Unix milliseconds, or the last `seconds`. */
+static struct error *query_span(const struct http_exchange *exchange, const struct store *store,
+				struct span *ret)
+{
+	const struct store_tick *newest = &store->ticks.items[store->ticks.count - 1];
+	const uint64_t now = newest->begun_unix_ns + newest->ns;
+	const uint64_t most = UINT64_MAX / 1000000;
+	uint64_t from = 0, to = most, seconds = API_SECONDS;
+	struct error *err = query_number(exchange, "from", most, &from);
+
+	if (!err)
+		err = query_number(exchange, "to", most, &to);
+	if (!err)
+		err = query_number(exchange, "seconds", UINT64_MAX / SECOND_NS, &seconds);
+	if (err)
+		return err;
+	from *= 1000000;
+	if (!http_query(exchange, "from") && now > seconds * SECOND_NS)
+		from = now - seconds * SECOND_NS;
+	store_range(store, from, to == most ? UINT64_MAX : to * 1000000, &ret->first, &ret->end);
+	return NULL;
+}
+
+/* --- samples that are not wanted --- */
+
+static void keep_classes(struct profile *profile, unsigned classes)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < profile->samples.count; i++)
+		if (classes >> profile->samples.items[i].class & 1)
+			profile->samples.items[kept++] = profile->samples.items[i];
+	profile->samples.count = kept;
+}
+
+static struct error *drop_idle(struct profile *profile)
+{
+	_cleanup_(idle_deinit) struct idle idle = { 0 };
+	struct error *err = idle_find(profile, &idle);
+	size_t kept = 0;
+
+	for (size_t i = 0; !err && i < profile->samples.count; i++) {
+		const struct sample sample = profile->samples.items[i];
+
+		if (!idle_has(&idle, sample.thread, sample.class, sample.state))
+			profile->samples.items[kept++] = sample;
+	}
+	if (!err)
+		profile->samples.count = kept;
+	return err;
+}
+
+/* `idle=0` and `filter=TERM`. */
+static struct error *select_samples(const struct http_exchange *exchange, struct profile *profile,
+				    unsigned classes)
+{
+	_cleanup_(filter_destroy) struct filter *filter = NULL;
+	const char *idle = http_query(exchange, "idle");
+	const char *term = http_query(exchange, "filter");
+	struct filtered filtered;
+	struct error *err = NULL;
+
+	if (idle && strcmp(idle, "0") != 0 && strcmp(idle, "1") != 0)
+		return wrong("idle", idle, "0 or 1");
+	if (idle && *idle == '0')
+		err = drop_idle(profile);
+	keep_classes(profile, classes);
+	if (err || !term)
+		return err;
+	err = filter_create(&filter);
+	if (!err) {
+		err = filter_keep(filter, term);
+		if (err)
+			err->errnum = EINVAL;
+	}
+	return err ? err : filter_apply(filter, profile, &filtered);
+}
+
+/* --- pprof of the time to come --- */
+
+/* A reader that waits. */
+struct waiting {
+	uint64_t from_ns, to_ns; /* Unix time */
+};
+
+/* The state of a reader that has just come. */
+static struct error *begin_waiting(struct http_exchange *exchange, const struct web *web,
+				   struct waiting **ret)
+{
+	const uint64_t most = web->store->options.kept_ns / SECOND_NS;
+	uint64_t seconds = PPROF_SECONDS < most ? PPROF_SECONDS : most;
+	struct error *err = query_number(exchange, "seconds", most, &seconds);
+	struct waiting *waiting;
+
+	if (err)
+		return err;
+	waiting = calloc(1, sizeof(*waiting));
+	if (!waiting)
+		return &error_no_memory;
+	waiting->from_ns = clock_ns(CLOCK_REALTIME);
+	waiting->to_ns = waiting->from_ns + seconds * SECOND_NS;
+	http_keep(exchange, waiting, free);
+	*ret = waiting;
+	return NULL;
+}
+
+/* The readings that touch the time, once they are there. A reading is not divided, so there is up
+ * to one more. */
+static bool find_span(const struct store *store, const struct waiting *waiting, struct span *ret)
+{
+	const size_t count = store->ticks.count;
+	const struct store_tick *ticks = store->ticks.items;
+
+	if (!count || ticks[count - 1].begun_unix_ns + ticks[count - 1].ns < waiting->to_ns)
+		return false;
+	*ret = (struct span){ 0, count };
+	while (ret->first < count &&
+	       ticks[ret->first].begun_unix_ns + ticks[ret->first].ns <= waiting->from_ns)
+		ret->first++;
+	while (ret->end > ret->first && ticks[ret->end - 1].begun_unix_ns >= waiting->to_ns)
+		ret->end--;
+	return true;
+}
+
+static struct error *send_pprof(struct http_exchange *exchange, const struct store *store,
+				const struct span *span, unsigned classes)
+{
+	_cleanup_(profile_destroy) struct profile *profile = NULL;
+	struct error *err = store_profile(store, span->first, span->end, &profile);
+
+	if (!err)
+		err = select_samples(exchange, profile, classes);
+	if (!err)
+		err = http_add_header(exchange, "Content-Disposition",
+				      "attachment; filename=\"ctprof.pb.gz\"");
+	if (err)
+		return err;
+	http_type(exchange, "application/octet-stream");
+	http_is_compressed(exchange);
+	return profile_write_pprof(profile, http_write, exchange);
+}
+
+static struct error *answer_pprof(struct http_exchange *exchange, const struct web *web,
+				  unsigned classes, enum http_step *ret)
+{
+	struct waiting *waiting = http_kept(exchange);
+	struct error *err = waiting ? NULL : begin_waiting(exchange, web, &waiting);
+	struct span span;
+
+	*ret = HTTP_DONE;
+	if (err)
+		return err;
+	if (find_span(web->store, waiting, &span))
+		return send_pprof(exchange, web->store, &span, classes);
+	*ret = HTTP_LATER;
+	return NULL;
+}
+
+struct error *answer_pprof_on(struct http_exchange *exchange, void *context, enum http_step *ret)
+{
+	return answer_pprof(exchange, context, FLAME_ON_CPU, ret);
+}
+
+struct error *answer_pprof_off(struct http_exchange *exchange, void *context, enum http_step *ret)
+{
+	return answer_pprof(exchange, context, FLAME_OFF_CPU, ret);
+}
+
+struct error *answer_pprof_wall(struct http_exchange *exchange, void *context, enum http_step *ret)
+{
+	return answer_pprof(exchange, context, FLAME_ALL, ret);
+}
+
+/* --- /api of the time that has been --- */
+
+/* Media types of formats; the others are text. */
+static const char *const types[PROFILE_FORMAT_COUNT] = {
+	[PROFILE_FORMAT_SVG] = "image/svg+xml",
+	[PROFILE_FORMAT_HTML] = "text/html; charset=utf-8",
+	[PROFILE_FORMAT_JSON] = "application/json",
+	[PROFILE_FORMAT_SPEEDSCOPE] = "application/json",
+	[PROFILE_FORMAT_PPROF] = "application/octet-stream",
+	[PROFILE_FORMAT_RAW] = "application/octet-stream",
+};
+
+static struct error *query_format(const struct http_exchange *exchange, enum profile_format *ret)
+{
+	const char *given = http_query(exchange, "format");
+	struct error *err;
+
+	*ret = PROFILE_FORMAT_JSON;
+	if (!given)
+		return NULL;
+	err = profile_format_named(given, ret);
+	if (err)
+		err->errnum = EINVAL;
+	return err;
+}
+
+static struct error *query_group(const struct http_exchange *exchange, enum flame_group *ret)
+{
+	const char *given = http_query(exchange, "group_by");
+
+	for (size_t i = 0; given && i < FLAME_GROUP_COUNT; i++)
+		if (strcmp(given, flame_group_names[i]) == 0) {
+			*ret = (enum flame_group)i;
+			return NULL;
+		}
+	return given ? wrong("group_by", given, "a group of ctprof flame --group-by") : NULL;
+}
+
+static struct error *send_profile(struct http_exchange *exchange, struct profile *profile,
+				  enum profile_format format, const struct flame_view *view)
+{
+	_cleanup_(flame_destroy) struct flame *flame = NULL;
+	struct profile_report report = { .profile = profile, .view = view };
+	struct error *err = flame_create(profile, NULL, view, &flame);
+	char name[96];
+
+	if (err)
+		return err;
+	report.flame = flame;
+	snprintf(name, sizeof(name), "inline; filename=\"ctprof.%s\"",
+		 profile_formats[format].extension);
+	err = http_add_header(exchange, "Content-Disposition", name);
+	if (err)
+		return err;
+	http_type(exchange, types[format] ? types[format] : "text/plain; charset=utf-8");
+	if (format == PROFILE_FORMAT_PPROF || format == PROFILE_FORMAT_RAW)
+		http_is_compressed(exchange);
+	return profile_formats[format].print(&report, http_write, exchange);
+}
+
+/* The profile of the span that is asked for; HTTP_LATER without any reading. */
+static struct error *find_profile(struct http_exchange *exchange, const struct web *web,
+				  enum http_step *ret_step, struct profile **ret)
+{
+	unsigned classes = FLAME_ALL;
+	struct span span;
+	struct error *err;
+
+	*ret_step = web->store->ticks.count ? HTTP_DONE : HTTP_LATER;
+	if (*ret_step == HTTP_LATER)
+		return NULL;
+	err = query_mode(exchange, &classes);
+	if (!err)
+		err = query_span(exchange, web->store, &span);
+	if (!err)
+		err = store_profile(web->store, span.first, span.end, ret);
+	return err ? err : select_samples(exchange, *ret, classes);
+}
+
+struct error *answer_profile(struct http_exchange *exchange, void *context, enum http_step *ret)
+{
+	_cleanup_(profile_destroy) struct profile *profile = NULL;
+	struct flame_view view = { .group_by = FLAME_BY_NONE };
+	enum profile_format format;
+	struct error *err = query_format(exchange, &format);
+
+	if (!err)
+		err = query_group(exchange, &view.group_by);
+	if (!err)
+		err = find_profile(exchange, context, ret, &profile);
+	return err || *ret == HTTP_LATER ? err : send_profile(exchange, profile, format, &view);
+}
+
+/* --- threads --- */
+
+/* Times by thread and state. On the CPU the exact times of threads stand instead of samples. */
+static uint64_t (*sum_states(const struct profile *profile))[STATE_COUNT]
+{
+	uint64_t(*sums)[STATE_COUNT] = calloc(profile->threads.count + 1, sizeof(*sums));
+
+	if (!sums)
+		return NULL;
+	for (size_t i = 0; i < profile->samples.count; i++) {
+		const struct sample *sample = &profile->samples.items[i];
+
+		if (profile_classes[sample->class].is_off_cpu)
+			sums[sample->thread][sample->state] += sample->ns;
+	}
+	for (size_t i = 0; i < profile->threads.count; i++)
+		sums[i][STATE_EXEC] = profile->threads.items[i].ns[CLASS_ON_CPU];
+	return sums;
+}
+
+static void put_thread(struct json_writer *w, const struct profile_thread *thread,
+		       const uint64_t sums[STATE_COUNT])
+{
+	json_line(w);
+	json_object_begin(w);
+	json_key(w, "tid");
+	json_u64(w, thread->tid);
+	json_key(w, "tgid");
+	json_u64(w, thread->tgid);
+	json_key(w, "name");
+	json_text(w, name_text(thread->name));
+	json_key(w, "process");
+	json_text(w, name_text(thread->process));
+	json_key(w, "cgroup");
+	if (thread->cgroup)
+		json_text(w, name_text(thread->cgroup));
+	else
+		json_null(w);
+	json_key(w, "kernel");
+	json_bool(w, thread->is_kernel);
+	json_key(w, "ns");
+	json_object_begin(w);
+	for (size_t s = 0; s < STATE_COUNT; s++)
+		if (sums[s]) {
+			json_key(w, state_rows[s].name);
+			json_u64(w, sums[s]);
+		}
+	json_object_end(w);
+	json_object_end(w);
+}
+
+static void put_threads(struct json_writer *w, const struct profile *profile,
+			const uint64_t (*sums)[STATE_COUNT])
+{
+	json_object_begin(w);
+	json_key(w, "begin_ms");
+	json_u64(w, profile->meta.captured_at_unix_ns / 1000000);
+	json_key(w, "ns");
+	json_u64(w, profile->meta.duration_ns);
+	json_key(w, "threads");
+	json_array_begin(w);
+	for (size_t i = 0; i < profile->threads.count; i++)
+		put_thread(w, &profile->threads.items[i], sums[i]);
+	json_array_end(w);
+	json_object_end(w);
+	json_document_end(w);
+}
+
+struct error *answer_threads(struct http_exchange *exchange, void *context, enum http_step *ret)
+{
+	_cleanup_(profile_destroy) struct profile *profile = NULL;
+	_cleanup_free_ uint64_t(*sums)[STATE_COUNT] = NULL;
+	struct json_writer w;
+	struct error *err = find_profile(exchange, context, ret, &profile);
+
+	if (err || *ret == HTTP_LATER)
+		return err;
+	sums = sum_states(profile);
+	err = sums ? json_writer_init(&w, http_write, exchange) : &error_no_memory;
+	if (err)
+		return err;
+	put_threads(&w, profile, (const uint64_t(*)[STATE_COUNT])sums);
+	return json_writer_finish(&w);
+}
