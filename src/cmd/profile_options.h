@@ -42,7 +42,12 @@ struct profile_arguments {
 
 /* clang-format off */
 #define PROFILE_AT(arguments, member) offsetof(struct arguments, profile.member)
-#define PROFILE_OPTIONS(arguments)                                                                 \
+/* All options of profile; other commands that profile have those of them that make sense there. */
+#define PROFILE_OPTIONS(arguments) \
+	PROFILE_SELECT_OPTIONS(arguments), PROFILE_TIME_OPTIONS(arguments), \
+	PROFILE_FREQUENCY_OPTION(arguments), PROFILE_PROBE_OPTIONS(arguments), \
+	PROFILE_WAIT_OPTIONS(arguments)
+#define PROFILE_SELECT_OPTIONS(arguments) \
 	{ "mode", 0, "MODE", parse_profile_mode, PROFILE_AT(arguments, mode),                      \
 	  "The thread states to profile: on (running), off (waiting) or both.", profile_mode_name, false }, \
 	{ "pid", 'p', "PID[,PID...]", parse_pids_by_comm, PROFILE_AT(arguments, target),                   \
@@ -66,15 +71,18 @@ struct profile_arguments {
 	{ "cpu", 0, "LIST", parse_cpu_list, PROFILE_AT(arguments, cpus),                           \
 	  "Select samples taken on these CPUs, and waits that begin there (0-3,5).", NULL, false }, \
 	{ "include-self", 0, NULL, parse_flag, PROFILE_AT(arguments, include_self),                \
-	  "Include ctprof's own threads.", NULL, false },                                          \
+	  "Include ctprof's own threads.", NULL, false }
+#define PROFILE_TIME_OPTIONS(arguments) \
 	{ "duration", 'd', "TIME", parse_profile_time, PROFILE_AT(arguments, duration_ns),         \
 	  "Profile for TIME (10s, 500ms; a bare number is seconds). By default, "                  \
 	  "profile until the command or all targets of -p and -t have ended, or until "            \
 	  "Ctrl-C. If the command takes longer than TIME, ctprof waits for its end.", NULL, OPTION_COMMON }, \
 	{ "interval", 'i', "TIME", parse_profile_time, PROFILE_AT(arguments, interval_ns),         \
-	  "Show each interval of length TIME separately; output files are numbered.", NULL, false }, \
+	  "Show each interval of length TIME separately; output files are numbered.", NULL, false }
+#define PROFILE_FREQUENCY_OPTION(arguments) \
 	{ "frequency", 'F', "HZ", parse_frequency, PROFILE_AT(arguments, frequency),               \
-	  "Samples per second and CPU (default 99).", NULL, false },                               \
+	  "Samples per second and CPU (default 99).", NULL, false }
+#define PROFILE_PROBE_OPTIONS(arguments) \
 	{ "event", 'e', "PROBE", parse_event, PROFILE_AT(arguments, events),                       \
 	  "Take a stack at each hit of a probe, instead of sampling time: "                        \
 	  "kprobe:FUNCTION, kretprobe:, uprobe:[FILE:]FUNCTION, uretprobe:, uret:, "               \
@@ -85,7 +93,8 @@ struct profile_arguments {
 	  "Allow uretprobe in Go programs. They crash when the runtime moves a stack.",            \
 	  NULL, false },                                                                           \
 	{ "list-probes", 0, NULL, parse_flag, PROFILE_AT(arguments, list_probes),                  \
-	  "List the probes that -e matches; without -e, all probes of the kernel.", NULL, false }, \
+	  "List the probes that -e matches; without -e, all probes of the kernel.", NULL, false }
+#define PROFILE_WAIT_OPTIONS(arguments) \
 	{ "state", 0, "STATE[,STATE...]", parse_states, PROFILE_AT(arguments, states),             \
 	  "Select waits by reason: lock, storage, network, pipe, child, timer, poll, "              \
 	  "cond, accept, cpu-wait and others. Also names of the kernel's states (io-wait), "       \
