@@ -20,6 +20,7 @@
 	COMMAND(profile) \
 	COMMAND(offcpu) \
 	COMMAND(flame) \
+	COMMAND(serve) \
 	COMMAND(top) \
 	COMMAND(kstats) \
 	COMMAND(help)

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * serve: a page, metrics and profiles over HTTP, while it measures.
+ *
+ * Two processes: this one measures, and drops what privileges that does not need; its child talks
+ * to the network, and has none (serve/http.h says why).
+ */
+#include <errno.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/hex.h"
+#include "base/interrupts.h"
+#include "base/version.h"
+#include "bpf/program_cost.h"
+#include "cli/commands.h"
+#include "cmd/profile_options.h"
+#include "security/privileges.h"
+#include "serve/collector.h"
+#include "serve/listen.h"
+#include "serve/web.h"
+
+#define KEEP_DEFAULT_NS     ((uint64_t)5 * 60 * 1000000000)
+#define INTERVAL_DEFAULT_NS ((uint64_t)1000000000)
+/* Readings and their dictionary in the web process. */
+#define KEEP_BYTES  ((size_t)512 << 20)
+#define CLIENTS     256
+
+#define TOKEN_BYTES 16
+
+struct serve_arguments {
+	struct profile_arguments profile;
+	const char *listen, *token;
+	uint64_t keep_ns;
+	bool quiet;
+};
+
+static struct error *parse_keep(const char *argument, void *at)
+{
+	return parse_duration_from(argument, 1000, at);
+}
+
+static struct error *parse_interval(const char *argument, void *at)
+{
+	return parse_duration_from(argument, 100, at);
+}
+
+/* clang-format off */
+static const struct option_row serve_rows[] = {
+	{ "listen", 'l', "ADDRESS", parse_string, offsetof(struct serve_arguments, listen),
+	  "Listen at ADDRESS:PORT, PORT or unix:PATH (default " LISTEN_DEFAULT "). Other hosts reach "
+	  "an address that is not of the loopback, and need the token of the printed URL.",
+	  NULL, OPTION_COMMON },
+	{ "token", 0, "TEXT", parse_string, offsetof(struct serve_arguments, token),
+	  "Answer only requests with this token: ?token=TEXT in the URL, or the header "
+	  "'Authorization: Bearer TEXT'. Without it, an address that other hosts reach gets a "
+	  "random one.", NULL, OPTION_COMMON },
+	{ "keep", 0, "TIME", parse_keep, offsetof(struct serve_arguments, keep_ns),
+	  "Keep the last TIME of readings (default 5m).", NULL, OPTION_COMMON },
+	{ "quiet", 'q', NULL, parse_flag, offsetof(struct serve_arguments, quiet),
+	  "Print only errors on standard error.", NULL, false },
+	{ "interval", 'i', "TIME", parse_interval, offsetof(struct serve_arguments, profile.interval_ns),
+	  "Take a reading each TIME (default 1s, at least 100ms).", NULL, false },
+	{ "duration", 'd', "TIME", parse_profile_time, offsetof(struct serve_arguments, profile.duration_ns),
+	  "Stop after TIME (default: at Ctrl-C, or when all targets of -p and -t have ended).", NULL,
+	  false },
+	PROFILE_SELECT_OPTIONS(serve_arguments),
+	PROFILE_FREQUENCY_OPTION(serve_arguments),
+	PROFILE_WAIT_OPTIONS(serve_arguments),
+};
+/* clang-format on */
+
+/* --- the two processes --- */
+
+struct serving {
+	struct serve_arguments *arguments;
+	struct listen_address address;
+	char at[LISTEN_TEXT_MAX]; /* as a URL has it */
+	char token[2 * TOKEN_BYTES + 1];
+	int listen_fd;
+	int sockets[2]; /* of the collector, and of the web process */
+	pid_t web;
+	struct profile_options options;
+	struct collector *collector;
+};
+
+static volatile sig_atomic_t was_interrupted;
+
+static void interrupt(int signal)
+{
+	(void)signal;
+	was_interrupted = 1;
+}
+
+static void catch_signals(sigset_t *ret_before)
+{
+	const struct sigaction action = { .sa_handler = interrupt };
+	sigset_t blocked;
+
+	sigemptyset(&blocked);
+	for (size_t i = 0; i < INTERRUPTS_COUNT; i++) {
+		if (interrupts_is_ignored(interrupts_numbers[i]))
+			continue;
+		sigaction(interrupts_numbers[i], &action, NULL);
+		sigaddset(&blocked, interrupts_numbers[i]);
+	}
+	sigaction(SIGALRM, &action, NULL);
+	sigaddset(&blocked, SIGALRM);
+	sigprocmask(SIG_BLOCK, &blocked, ret_before);
+}
+
+/* The child, which ends when the collector does: it ignores the signals of the keyboard. */
+static int run_web(const struct serving *s)
+{
+	const struct serve_arguments *a = s->arguments;
+	const struct web_options options = {
+		.socket = s->sockets[1],
+		.interval_ns = a->profile.interval_ns,
+		.store = { .kept_ns = a->keep_ns, .bytes_most = KEEP_BYTES },
+		.http = {
+			.listen_fd = s->listen_fd,
+			.is_unix = s->address.path != NULL,
+			.address = s->at,
+			.token = a->token,
+			.clients_most = CLIENTS,
+		},
+	};
+	struct error *err;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, "ctprof-web");
+	for (size_t i = 0; i < INTERRUPTS_COUNT; i++)
+		signal(interrupts_numbers[i], SIG_IGN);
+	close(s->sockets[0]);
+	err = privileges_keep(0);
+	if (!err)
+		err = web_run(&options);
+	return err ? report_error(err, STATUS_FAILED) : STATUS_DONE;
+}
+
+static struct error *start_web(struct serving *s)
+{
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, s->sockets))
+		return error_system(errno, "cannot make a socket");
+	s->web = fork();
+	if (s->web < 0)
+		return error_system(errno, "cannot start a process");
+	if (!s->web)
+		_exit(run_web(s));
+	close(s->sockets[1]);
+	close(s->listen_fd);
+	s->sockets[1] = s->listen_fd = -1;
+	return NULL;
+}
+
+static struct error *make_token(struct serving *s)
+{
+	unsigned char bytes[TOKEN_BYTES];
+
+	if (s->arguments->token || s->address.is_loopback)
+		return NULL;
+	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
+		return error_system(errno, "cannot make a token");
+	hex_write(s->token, bytes, sizeof(bytes));
+	s->arguments->token = s->token;
+	return NULL;
+}
+
+static void print_url(const struct serving *s)
+{
+	const char *token = s->arguments->token;
+
+	if (s->arguments->quiet)
+		return;
+	if (s->address.path)
+		fprintf(stderr, "ctprof: serving at unix:%s; press Ctrl-C to stop\n",
+			s->address.path);
+	else
+		fprintf(stderr, "ctprof: serving at http://%s/%s%s; press Ctrl-C to stop\n", s->at,
+			token ? "?token=" : "", token ? token : "");
+}
+
+/* Requires CAP_SYS_ADMIN, so it comes before privileges are dropped. */
+static int enable_statistics(void)
+{
+	PRIVILEGES_RAISED;
+
+	return program_cost_enable();
+}
+
+static struct error *open_collector(struct serving *s, const sigset_t *before)
+{
+	struct collector_options options = {
+		.profile = &s->options,
+		.interval_ns = s->arguments->profile.interval_ns,
+		.ends_with_targets =
+			s->arguments->profile.target.pids.count || s->arguments->profile.tids.count,
+		.socket = s->sockets[0],
+		.version = CTPROF_VERSION,
+		.mask = before,
+		.is_over = &was_interrupted,
+	};
+	const bool was_raised = privileges_raise();
+	struct error *err = collector_open(&options, &s->collector);
+	char *missing;
+
+	privileges_lower(was_raised);
+	if (!err)
+		return privileges_keep(PROFILE_READ_PRIVILEGES);
+	missing = privileges_missing();
+	if (missing) {
+		error_destroy(err);
+		err = error_create("%s", missing);
+		free(missing);
+	}
+	return err;
+}
+
+static struct error *prepare(struct serving *s)
+{
+	struct profile_arguments *a = &s->arguments->profile;
+	struct error *err = listen_open(&s->address, s->at, &s->listen_fd);
+	const int statistics = enable_statistics();
+
+	if (err)
+		return error_prefix(err, "%s", s->arguments->listen);
+	err = make_token(s);
+	if (!err)
+		err = start_web(s);
+	if (!err)
+		err = privileges_keep(PROFILE_OPEN_PRIVILEGES);
+	if (!err)
+		err = profile_arguments_find(a);
+	if (err)
+		return err;
+	s->options = profile_arguments_apply(a);
+	s->options.statistics = statistics;
+	return NULL;
+}
+
+static struct error *serve(struct serving *s)
+{
+	sigset_t before;
+	struct error *err = prepare(s);
+
+	if (err)
+		return err;
+	catch_signals(&before);
+	err = open_collector(s, &before);
+	if (err)
+		return err;
+	print_url(s);
+	if (s->arguments->profile.duration_ns)
+		alarm((unsigned)(s->arguments->profile.duration_ns / 1000000000) + 1);
+	return collector_run(s->collector);
+}
+
+/* The web process ends when the collector's socket closes. */
+static int end(struct serving *s, struct error *err)
+{
+	int status = err ? report_error(err, STATUS_FAILED) : STATUS_DONE, of_web = 0;
+
+	collector_close(s->collector);
+	if (s->sockets[0] >= 0)
+		close(s->sockets[0]);
+	if (s->web > 0 && waitpid(s->web, &of_web, 0) == s->web && of_web && !status)
+		status = report_error(
+			WIFSIGNALED(of_web) ? error_create("the web process was ended by signal %d",
+							   WTERMSIG(of_web))
+					    : error_create("the web process has failed"),
+			STATUS_FAILED);
+	if (s->address.path && s->at[0] == 0 && s->web > 0)
+		unlink(s->address.path);
+	return status;
+}
+
+static int run_serve(const struct command *command, int argc, char **argv)
+{
+	struct serve_arguments arguments = {
+		.profile = { .min_ns = PROFILE_MIN_NS },
+		.listen = LISTEN_DEFAULT,
+		.keep_ns = KEEP_DEFAULT_NS,
+	};
+	struct serving serving = { .arguments = &arguments,
+				   .listen_fd = -1,
+				   .sockets = { -1, -1 } };
+	struct error *err;
+	int status;
+
+	if (options_parse(command, argc, argv, &arguments, &status) < 0)
+		return status;
+	if (!arguments.profile.mode)
+		arguments.profile.mode = PROFILE_BOTH;
+	if (!arguments.profile.interval_ns)
+		arguments.profile.interval_ns = INTERVAL_DEFAULT_NS;
+	err = listen_parse(arguments.listen, &serving.address);
+	if (err)
+		err = error_prefix(err, "--listen");
+	if (!err)
+		err = profile_arguments_settle(&arguments.profile);
+	status = err ? usage_error(command, err) : end(&serving, serve(&serving));
+	profile_arguments_deinit(&arguments.profile);
+	return status;
+}
+
+const struct command serve_command = {
+	.name = "serve",
+	.run = run_serve,
+	.summary = "show live pictures in a browser, and serve metrics and profiles to tools",
+	.operands = "",
+	.needs = "root, or CAP_BPF, CAP_PERFMON, CAP_SYSLOG and CAP_SYS_PTRACE; a kernel with BTF",
+	.drops_privileges = true,
+	.examples = { "sudo ctprof serve",
+		      "go tool pprof http://127.0.0.1:7070/debug/pprof/offcpu?seconds=10",
+		      "sudo ctprof serve --listen 0.0.0.0:7070 --comm postgres" },
+	.options = serve_rows,
+	.option_count = array_length(serve_rows),
+};
