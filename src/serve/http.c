@@ -5,6 +5,10 @@
 #include <limits.h>
 #include <stdio.h>
 #include <strings.h>
+#include <sys/socket.h>
+
+#include "base/clock.h"
+#include "serve/http_guard.h"
 
 /* Of a request line and its headers. */
 #define HEAD_MOST ((size_t)16 * 1024)
@@ -12,6 +16,12 @@
 /* What libmicrohttpd has for a connection: the head and what it makes of it, and later a piece of
  * the answer. A head that does not fit gets status 431 or 414. */
 #define CLIENT_MEMORY ((size_t)32 * 1024)
+
+/* Connections that are ended and not yet closed. */
+#define CLIENTS_ENDED 64
+
+/* What the kernel keeps for a connection, in each direction: it grows to megabytes otherwise. */
+#define CLIENT_BUFFER (128 * 1024)
 
 /* Without a byte in either direction, unless a handler has the answer to come. */
 #define SILENCE_S 30u
@@ -65,25 +75,38 @@ static enum MHD_Result refuse_route(struct http_exchange *exchange, const char *
 
 /* --- requests --- */
 
-static enum MHD_Result count_header(void *count, enum MHD_ValueKind kind, const char *name,
+struct header_count {
+	const char *name;
+	unsigned count;
+};
+
+static enum MHD_Result count_header(void *context, enum MHD_ValueKind kind, const char *name,
 				    const char *value)
 {
+	struct header_count *counted = context;
+
 	(void)kind;
 	(void)value;
-	if (!strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH))
-		++*(unsigned *)count;
+	counted->count += !strcasecmp(name, counted->name);
 	return MHD_YES;
+}
+
+static unsigned count_of(const struct http_exchange *exchange, const char *header)
+{
+	struct header_count counted = { .name = header };
+
+	MHD_get_connection_values(exchange->connection, MHD_HEADER_KIND, count_header, &counted);
+	return counted.count;
 }
 
 /* How much body the head announces. False: in a way that is ambiguous or has no length. */
 static bool read_body_length(const struct http_exchange *exchange, uint64_t *ret)
 {
 	const char *length = http_header(exchange, MHD_HTTP_HEADER_CONTENT_LENGTH);
-	unsigned count = 0;
 
-	MHD_get_connection_values(exchange->connection, MHD_HEADER_KIND, count_header, &count);
 	*ret = 0;
-	if (http_header(exchange, MHD_HTTP_HEADER_TRANSFER_ENCODING) || count > 1)
+	if (http_header(exchange, MHD_HTTP_HEADER_TRANSFER_ENCODING) ||
+	    count_of(exchange, MHD_HTTP_HEADER_CONTENT_LENGTH) > 1)
 		return false;
 	return !length || text_u64(text_of(length), ret);
 }
@@ -96,28 +119,102 @@ static size_t head_length(const struct http_exchange *exchange)
 	return info ? info->header_size : 0;
 }
 
-/* The head is whole. Refuse what will not be answered, before the body is read. */
-static enum MHD_Result begin(struct http_exchange *exchange, const char *method)
+static bool host_is_own(const struct http_exchange *exchange)
 {
-	char allowed[64];
-	uint64_t body;
+	const struct http_server *server = exchange->server;
+	const char *host = http_header(exchange, MHD_HTTP_HEADER_HOST);
 
-	exchange->is_begun = true;
-	exchange->is_head = !strcmp(method, "HEAD");
-	exchange->server->counts.requests++;
+	return server->is_unix || (host && count_of(exchange, MHD_HTTP_HEADER_HOST) == 1 &&
+				   http_host_is_own(host, server->address));
+}
+
+static bool source_is_own(const struct http_exchange *exchange)
+{
+	const struct http_source source = {
+		.host = http_header(exchange, MHD_HTTP_HEADER_HOST),
+		.origin = http_header(exchange, MHD_HTTP_HEADER_ORIGIN),
+		.site = http_header(exchange, "Sec-Fetch-Site"),
+		.mode = http_header(exchange, "Sec-Fetch-Mode"),
+	};
+
+	return http_source_is_own(&source, exchange->route && exchange->route->is_open);
+}
+
+static bool has_token(const struct http_exchange *exchange)
+{
+	const char *token = exchange->server->token, *in_query = http_query(exchange, "token");
+	const char *bearer =
+		http_bearer_token(http_header(exchange, MHD_HTTP_HEADER_AUTHORIZATION));
+
+	if (!token || (exchange->route && exchange->route->is_open))
+		return true;
+	return (bearer && http_token_equals(bearer, token)) ||
+	       (in_query && http_token_equals(in_query, token));
+}
+
+static enum MHD_Result refuse_token(struct http_exchange *exchange)
+{
+	error_destroy(http_add_header(exchange, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer"));
+	return http_exchange_refuse(exchange, MHD_HTTP_UNAUTHORIZED,
+				    "this needs the token of the address that ctprof printed");
+}
+
+static enum MHD_Result refuse_rate(struct http_exchange *exchange)
+{
+	error_destroy(http_add_header(exchange, MHD_HTTP_HEADER_RETRY_AFTER, "1"));
+	return http_exchange_refuse(exchange, MHD_HTTP_TOO_MANY_REQUESTS, "too many requests");
+}
+
+/* Refuse what is to be answered to nobody. MHD_YES with `ret` false: it has been refused. */
+static enum MHD_Result guard(struct http_exchange *exchange, bool *ret)
+{
+	*ret = false;
+	if (!http_clients_count_request(&exchange->server->clients, exchange->client,
+					http_now_ms()))
+		return refuse_rate(exchange);
 	if (exchange->error)
 		return http_exchange_refuse(exchange, MHD_HTTP_BAD_REQUEST,
 					    exchange->error->message);
 	if (head_length(exchange) > HEAD_MOST)
 		return http_exchange_refuse(exchange, MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE,
 					    "headers too large");
-	exchange->route = find_route(exchange->server, exchange->target.path, method, allowed);
+	if (!host_is_own(exchange))
+		return http_exchange_refuse(exchange, MHD_HTTP_FORBIDDEN,
+					    "Host is not an IP address, localhost or the name "
+					    "that --listen gave");
+	if (!source_is_own(exchange))
+		return http_exchange_refuse(exchange, MHD_HTTP_FORBIDDEN,
+					    "request of a page of another server");
+	if (!has_token(exchange))
+		return refuse_token(exchange);
+	*ret = true;
+	return MHD_YES;
+}
+
+/* The head is whole. Refuse what will not be answered, before the body is read. */
+static enum MHD_Result begin(struct http_exchange *exchange, const char *method)
+{
+	char allowed[64] = "";
+	enum MHD_Result result;
+	bool is_allowed;
+	uint64_t body;
+
+	exchange->is_begun = true;
+	exchange->is_head = !strcmp(method, "HEAD");
+	exchange->server->counts.requests++;
+	if (!exchange->error)
+		exchange->route =
+			find_route(exchange->server, exchange->target.path, method, allowed);
+	result = guard(exchange, &is_allowed);
+	if (!is_allowed)
+		return result;
 	if (!exchange->route)
 		return refuse_route(exchange, allowed);
 	if (!read_body_length(exchange, &body))
 		return http_exchange_refuse(exchange, MHD_HTTP_LENGTH_REQUIRED, "length required");
 	if (body > exchange->route->body_most)
 		return http_exchange_refuse(exchange, MHD_HTTP_CONTENT_TOO_LARGE, "body too large");
+	http_client_owes(exchange->client, body, true, http_now_ms());
 	return MHD_YES;
 }
 
@@ -145,7 +242,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 	(void)connection;
 	(void)url;
 	(void)version;
-	if (!exchange)
+	if (!exchange || !exchange->client || exchange->client->is_ended)
 		return MHD_NO;
 	if (!exchange->is_begun)
 		return begin(exchange, method);
@@ -174,25 +271,71 @@ static void end_exchange(void *context, struct MHD_Connection *connection, void 
 	*exchange = NULL;
 }
 
-static void count_client(void *context, struct MHD_Connection *connection, void **ret,
-			 enum MHD_ConnectionNotificationCode what)
+static void begin_client(struct http_server *server, struct MHD_Connection *connection,
+			 struct http_client **ret)
+{
+	const int fd =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+
+	*ret = http_clients_add(
+		&server->clients, fd,
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)
+			->client_addr,
+		http_now_ms());
+	if (!*ret)
+		shutdown(fd, SHUT_RDWR);
+}
+
+/* For libmicrohttpd, when a connection is made and when it is closed. */
+static void note_client(void *context, struct MHD_Connection *connection, void **client,
+			enum MHD_ConnectionNotificationCode what)
 {
 	struct http_server *server = context;
 
-	(void)connection;
-	(void)ret;
 	if (what == MHD_CONNECTION_NOTIFY_STARTED)
-		server->counts.clients++;
-	else
-		server->counts.clients--;
+		begin_client(server, connection, (struct http_client **)client);
+	else if (*client)
+		http_clients_remove(&server->clients, *client);
 }
 
 /* --- the server --- */
+
+uint64_t http_now_ms(void)
+{
+	return clock_ns(CLOCK_MONOTONIC) / (NS_PER_S / 1000);
+}
+
+static struct error *start(struct http_server *server, int listen_fd)
+{
+	const int buffer = CLIENT_BUFFER;
+
+	/* Connections have what the listening socket has. */
+	setsockopt(listen_fd, SOL_SOCKET, SO_SNDBUF, &buffer, sizeof(buffer));
+	setsockopt(listen_fd, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof(buffer));
+	errno = 0;
+	server->daemon = MHD_start_daemon(
+		MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle, server,
+		MHD_OPTION_LISTEN_SOCKET, listen_fd, MHD_OPTION_CONNECTION_LIMIT,
+		server->clients.most + CLIENTS_ENDED, MHD_OPTION_CONNECTION_TIMEOUT, SILENCE_S,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, CLIENT_MEMORY, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+		MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, server, MHD_OPTION_NOTIFY_COMPLETED,
+		end_exchange, NULL, MHD_OPTION_NOTIFY_CONNECTION, note_client, server,
+		MHD_OPTION_END);
+	return server->daemon ? NULL : error_system(errno, "cannot start the HTTP server");
+}
+
+static void destroy(struct http_server *server)
+{
+	free(server->address);
+	free(server->token);
+	free(server);
+}
 
 struct error *http_open(const struct http_options *options, const struct http_route *routes,
 			size_t route_count, void *context, struct http_server **ret)
 {
 	struct http_server *server = calloc(1, sizeof(*server));
+	struct error *err;
 
 	if (!server)
 		return &error_no_memory;
@@ -200,22 +343,20 @@ struct error *http_open(const struct http_options *options, const struct http_ro
 		.routes = routes,
 		.route_count = route_count,
 		.context = context,
+		.is_unix = options->is_unix,
+		.address = options->address ? strdup(options->address) : NULL,
+		.token = options->token ? strdup(options->token) : NULL,
+		.clients = { .most = options->clients_most },
 	};
-	errno = 0;
-	server->daemon = MHD_start_daemon(
-		MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle, server,
-		MHD_OPTION_LISTEN_SOCKET, options->listen_fd, MHD_OPTION_CONNECTION_LIMIT,
-		options->clients_most, MHD_OPTION_CONNECTION_TIMEOUT, SILENCE_S,
-		MHD_OPTION_CONNECTION_MEMORY_LIMIT, CLIENT_MEMORY, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-		MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, server, MHD_OPTION_NOTIFY_COMPLETED,
-		end_exchange, NULL, MHD_OPTION_NOTIFY_CONNECTION, count_client, server,
-		MHD_OPTION_END);
-	if (!server->daemon) {
-		free(server);
-		return error_system(errno, "cannot start the HTTP server");
-	}
-	*ret = server;
-	return NULL;
+	if ((options->address && !server->address) || (options->token && !server->token))
+		err = &error_no_memory;
+	else
+		err = start(server, options->listen_fd);
+	if (err)
+		destroy(server);
+	else
+		*ret = server;
+	return err;
 }
 
 int http_fd(const struct http_server *server)
@@ -225,32 +366,38 @@ int http_fd(const struct http_server *server)
 
 int http_timeout_ms(const struct http_server *server)
 {
+	const int wait = http_clients_wait_ms(&server->clients, http_now_ms());
 	MHD_UNSIGNED_LONG_LONG timeout;
 
 	if (!MHD_get_timeout(server->daemon, &timeout))
-		return -1;
+		return wait;
+	if (wait >= 0 && (unsigned)wait < timeout)
+		return wait;
 	return timeout < INT_MAX ? (int)timeout : INT_MAX;
 }
 
 struct error *http_serve(struct http_server *server)
 {
+	http_clients_end_late(&server->clients, http_now_ms());
 	return MHD_run(server->daemon) ? NULL : error_create("the HTTP server has stopped");
 }
 
 static void resume(struct http_exchange *exchange)
 {
+	exchange->is_due = true;
 	if (!exchange->is_suspended)
 		return;
+	/* Nothing is read from it meanwhile, which would tell. */
+	if (http_client_is_gone(exchange->client))
+		http_clients_end(&exchange->server->clients, exchange->client);
 	exchange->is_suspended = false;
 	MHD_resume_connection(exchange->connection);
 }
 
 void http_wake(struct http_server *server)
 {
-	for (struct http_exchange *i = server->exchanges; i; i = i->next) {
-		i->is_due = true;
+	for (struct http_exchange *i = server->exchanges; i; i = i->next)
 		resume(i);
-	}
 }
 
 void http_close(struct http_server *server)
@@ -258,13 +405,15 @@ void http_close(struct http_server *server)
 	if (!server)
 		return;
 	/* libmicrohttpd ends connections that are not suspended. */
-	for (struct http_exchange *i = server->exchanges; i; i = i->next)
-		resume(i);
+	http_wake(server);
 	MHD_stop_daemon(server->daemon);
-	free(server);
+	destroy(server);
 }
 
 struct http_counts http_counts(const struct http_server *server)
 {
-	return server->counts;
+	struct http_counts counts = server->counts;
+
+	counts.clients = server->clients.count;
+	return counts;
 }

@@ -24,10 +24,12 @@
  * is all of it: an answer may come later, or be a stream that goes on with each http_wake().
  *
  * Before a handler is called, the server has refused: hosts in Host that are not its own (DNS
- * rebinding), requests of other origins, wrong or missing tokens (compared in constant time),
- * methods and paths without a route, heads above 16 KiB, bodies above the route's limit, clients
- * beyond the limit, and heads that take too long. Every answer has headers that forbid sniffing,
- * framing, foreign scripts and referrers.
+ * rebinding), requests of other origins, wrong or missing tokens (compared in constant time; in the
+ * query as token=, or as a bearer), methods and paths without a route, heads above 16 KiB, bodies
+ * above the route's limit, clients beyond the limit, heads and bodies that take too long, and too
+ * many requests of one address. At most half of the clients may wait for http_wake(). A client that
+ * does not take its answer in time is ended. Every answer has headers that forbid sniffing,
+ *framing, foreign scripts and referrers. doc/serve.md and doc/security.md have the numbers.
  */
 #ifndef SERVE_HTTP_H
 #define SERVE_HTTP_H
@@ -49,6 +51,7 @@ enum http_step {
 	HTTP_LATER, /* nothing is written yet: call again after the next http_wake() */
 	HTTP_MORE,  /* send what is written, and call again after the next http_wake(), once the
 		     * client has taken all of it; for HEAD this is HTTP_DONE */
+	HTTP_AGAIN, /* the same without http_wake(): for a long answer, piece by piece */
 };
 
 /* Answers one request, or goes on with it. An error becomes status 500 (400, if its errnum is
@@ -67,9 +70,10 @@ struct http_route {
 struct http_options {
 	int listen_fd;       /* a listening socket, which becomes the server's */
 	bool is_unix;        /* Host is not checked */
-	const char *address; /* "127.0.0.1:7070", as it was given: hosts that Host may name */
+	const char *address; /* "name:7070", as it was given: Host may name it, besides addresses as
+			      * numbers and localhost; NULL: none */
 	const char *token;   /* that requests need; NULL: none */
-	unsigned clients_most;
+	unsigned clients_most; /* at least 4; descriptors for 64 more are used */
 };
 
 struct error *http_open(const struct http_options *options, const struct http_route *routes,
@@ -91,7 +95,7 @@ struct http_counts http_counts(const struct http_server *server);
 
 /* --- for handlers --- */
 
-/* What of the path stood for the "*": one or more segments, none of which is empty, "." or "..". */
+/* What of the path stood for the "*": has no "//", and no segment "." or "..". */
 const char *http_rest(const struct http_exchange *exchange);
 /* The value of `name` in the query, decoded; NULL: it is not there. */
 const char *http_query(const struct http_exchange *exchange, const char *name);

@@ -33,6 +33,8 @@ struct http_exchange *http_exchange_create(struct http_server *server,
 		return NULL;
 	exchange->server = server;
 	exchange->connection = connection;
+	exchange->client = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)
+				   ->socket_context;
 	exchange->status = MHD_HTTP_OK;
 	exchange->error = http_target_parse(uri ? uri : "", &exchange->target);
 	exchange->next = server->exchanges;
@@ -57,8 +59,10 @@ void http_exchange_destroy(struct http_exchange *exchange)
 	if (!exchange)
 		return;
 	unlink_exchange(exchange);
-	if (exchange->is_stream)
-		exchange->server->counts.streams--;
+	exchange->server->counts.streams -= exchange->is_stream;
+	exchange->server->lasting -= exchange->is_lasting;
+	if (exchange->client)
+		http_client_owes(exchange->client, 0, true, http_now_ms());
 	if (exchange->destroy)
 		exchange->destroy(exchange->kept);
 	gzip_writer_deinit(&exchange->gzip);
@@ -263,6 +267,7 @@ static enum MHD_Result queue_whole(struct http_exchange *exchange)
 
 	if (response) {
 		exchange->server->counts.bytes += written->count;
+		http_client_owes(exchange->client, written->count, false, http_now_ms());
 		*written = (struct http_bytes){ 0 };
 	}
 	return queue(exchange, response);
@@ -298,8 +303,30 @@ static enum MHD_Result queue_failure(struct http_exchange *exchange, struct erro
 	return queued;
 }
 
+/* The handler goes on with the next http_wake(). False: too many do already. */
+static bool last(struct http_exchange *exchange)
+{
+	struct http_server *server = exchange->server;
+
+	if (exchange->is_lasting)
+		return true;
+	if (server->lasting >= (server->clients.most + 1) / 2)
+		return false;
+	server->lasting++;
+	exchange->is_lasting = true;
+	return true;
+}
+
+static enum MHD_Result refuse_lasting(struct http_exchange *exchange)
+{
+	error_destroy(http_add_header(exchange, MHD_HTTP_HEADER_RETRY_AFTER, "5"));
+	return http_exchange_refuse(exchange, MHD_HTTP_SERVICE_UNAVAILABLE,
+				    "too many clients wait for data");
+}
+
 static void suspend(struct http_exchange *exchange)
 {
+	http_client_owes_nothing(exchange->client);
 	exchange->is_suspended = true;
 	MHD_suspend_connection(exchange->connection);
 }
@@ -312,12 +339,13 @@ static struct error *step_stream(struct http_exchange *exchange)
 	struct error *err;
 
 	exchange->written.count = exchange->taken = 0;
-	exchange->is_due = false;
 	err = exchange->route->handle(exchange, exchange->server->context, &step);
 	exchange->has_ended = step == HTTP_DONE;
+	exchange->is_due = step == HTTP_AGAIN && exchange->written.count;
 	if (!err && exchange->gzip.is_open)
 		err = exchange->has_ended ? gzip_finish(&exchange->gzip)
 					  : gzip_flush(&exchange->gzip);
+	http_client_owes(exchange->client, exchange->written.count, false, http_now_ms());
 	return err;
 }
 
@@ -334,6 +362,8 @@ static ssize_t take(void *context, uint64_t at, char *to, size_t most)
 	size_t length;
 
 	(void)at;
+	if (exchange->client->is_ended)
+		return MHD_CONTENT_READER_END_WITH_ERROR;
 	if (!left_to_take(exchange) && !exchange->has_ended && exchange->is_due) {
 		struct error *err = step_stream(exchange);
 
@@ -365,6 +395,7 @@ static enum MHD_Result queue_stream(struct http_exchange *exchange)
 		return queue_failure(exchange, err);
 	exchange->is_stream = true;
 	exchange->server->counts.streams++;
+	http_client_owes(exchange->client, exchange->written.count, false, http_now_ms());
 	return queue(exchange, MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_PIECE,
 								 take, exchange, NULL));
 }
@@ -376,13 +407,19 @@ enum MHD_Result http_exchange_answer(struct http_exchange *exchange)
 
 	exchange->is_due = false;
 	err = exchange->route->handle(exchange, exchange->server->context, &step);
+	/* The client of HEAD takes nothing, so a stream would not go on. */
+	if (step != HTTP_LATER && exchange->is_head)
+		step = HTTP_DONE;
+	if (!err && step != HTTP_DONE && !last(exchange))
+		return refuse_lasting(exchange);
 	if (!err && step == HTTP_LATER) {
 		suspend(exchange);
 		return MHD_YES;
 	}
-	/* The client of HEAD takes nothing, so it could not go on. */
-	if (!err && step == HTTP_MORE && !exchange->is_head)
+	if (!err && step != HTTP_DONE) {
+		exchange->is_due = step == HTTP_AGAIN;
 		return queue_stream(exchange);
+	}
 	if (!err)
 		err = compress_whole(exchange);
 	return err ? queue_failure(exchange, err) : queue_whole(exchange);

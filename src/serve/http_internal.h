@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "profile/gzip.h"
 #include "serve/http.h"
+#include "serve/http_clients.h"
 #include "serve/http_request.h"
 
 struct http_bytes {
@@ -26,13 +27,18 @@ struct http_server {
 	const struct http_route *routes;
 	size_t route_count;
 	void *context;
-	struct http_exchange *exchanges; /* all, of which one is answered at a time */
+	bool is_unix;
+	char *address, *token; /* of struct http_options */
+	struct http_clients clients;
+	struct http_exchange *exchanges;
+	unsigned lasting; /* exchanges that go on with each http_wake() */
 	struct http_counts counts;
 };
 
 struct http_exchange {
 	struct http_server *server;
 	struct MHD_Connection *connection;
+	struct http_client *client; /* NULL: no memory for it; the connection is shut down */
 	struct http_exchange *next, *previous;
 
 	/* The request. */
@@ -50,7 +56,7 @@ struct http_exchange {
 	} headers;
 	struct http_bytes written; /* by the handler, or packed */
 	size_t taken;              /* of `written`, by the client's connection */
-	bool is_compressed, is_stream, has_ended;
+	bool is_compressed, is_lasting, is_stream, has_ended;
 	struct gzip_writer gzip;
 
 	bool is_suspended;
@@ -68,6 +74,9 @@ void http_exchange_destroy(struct http_exchange *exchange);
 /* Queue an answer that says why there is no other. */
 enum MHD_Result http_exchange_refuse(struct http_exchange *exchange, unsigned status,
 				     const char *why);
+
+/* The clock of deadlines. */
+uint64_t http_now_ms(void);
 
 /* Call the handler; if it needs the next http_wake(), suspend the connection. */
 enum MHD_Result http_exchange_answer(struct http_exchange *exchange);

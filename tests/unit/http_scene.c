@@ -97,6 +97,14 @@ static struct error *stream(struct http_exchange *exchange, void *context, enum 
 	return write_string(exchange, line);
 }
 
+static struct error *pieces(struct http_exchange *exchange, void *context, enum http_step *ret)
+{
+	const int call = count_calls(exchange, context);
+
+	*ret = call < 5 ? HTTP_AGAIN : HTTP_DONE;
+	return write_string(exchange, "piece\n");
+}
+
 static struct error *fail_with(struct http_exchange *exchange, void *context, enum http_step *ret)
 {
 	(void)context;
@@ -122,7 +130,7 @@ static const struct http_route routes[] = {
 	{ "GET", "/files/*", files, 0, false },   { "GET", "/large", large, 0, false },
 	{ "GET", "/later", later, 0, false },     { "GET", "/stream", stream, 0, false },
 	{ "GET", "/fails", fail_with, 0, false }, { "POST", "/size", size, 100000, false },
-	{ "GET", "/open", hello, 0, true },
+	{ "GET", "/pieces", pieces, 0, false },   { "GET", "/open", hello, 0, true },
 };
 
 static int listen_on_loopback(int *port)

@@ -17,7 +17,8 @@
  *	GET /large           100,000 bytes that compress well
  *	GET /later           "now" after two calls of http_wake()
  *	GET /stream          "event N\n" after each http_wake(); ends after event 3
- *	GET /fails, /absent, /invalid    errors
+ *	GET /pieces          "piece\n" five times, without http_wake()
+ *	GET /fails?errno=N   an error
  *	POST /size           the length of the body, of at most 100,000 bytes
  *	GET /open            needs no token
  */

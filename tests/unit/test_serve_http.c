@@ -64,6 +64,113 @@ TEST(refusals)
 	http_scene_close(&scene);
 }
 
+/* The request with these headers alone. */
+static void expect_status(struct http_scene *scene, const char *request, int status)
+{
+	_cleanup_free_ char *answer = NULL;
+	const int client = http_client(scene);
+	char line[32];
+
+	http_send(client, request);
+	answer = http_receive(scene, client);
+	close(client);
+	snprintf(line, sizeof(line), "HTTP/1.1 %d ", status);
+	if (strncmp(answer, line, strlen(line)))
+		fail_msg("%s: expected %d, got %s", request, status, answer);
+}
+
+TEST(hosts_and_origins)
+{
+	struct http_scene scene;
+
+	http_scene_open(&scene, NULL);
+	expect_status(&scene, "GET /hello HTTP/1.1\r\nHost: evil.example\r\n\r\n", 403);
+	expect_status(&scene, "GET /open HTTP/1.1\r\nHost: evil.example\r\n\r\n", 403);
+	expect_status(&scene, "GET /hello HTTP/1.1\r\nHost: localhost\r\nHost: a\r\n\r\n", 403);
+	expect_status(&scene, "GET /hello HTTP/1.0\r\n\r\n", 403);
+	expect_status(&scene, "GET /hello HTTP/1.1\r\nHost: [::1]:9\r\n\r\n", 200);
+	expect_answer(&scene, "GET /hello HTTP/1.1\r\nOrigin: http://evil.example\r\n", 403,
+		      "another server");
+	expect_answer(&scene, "GET /hello HTTP/1.1\r\nSec-Fetch-Site: cross-site\r\n", 403,
+		      "another server");
+	expect_answer(&scene,
+		      "GET /open HTTP/1.1\r\nSec-Fetch-Site: cross-site\r\n"
+		      "Sec-Fetch-Mode: navigate\r\n",
+		      200, "hello");
+	expect_answer(&scene, "GET /hello HTTP/1.1\r\nSec-Fetch-Site: same-origin\r\n", 200,
+		      "hello");
+	http_scene_close(&scene);
+}
+
+TEST(tokens)
+{
+	struct http_scene scene;
+
+	http_scene_open(&scene, "s3cret");
+	expect_answer(&scene, "GET /hello HTTP/1.1\r\n", 401, "WWW-Authenticate: Bearer\r\n");
+	expect_answer(&scene, "GET /nothing HTTP/1.1\r\n", 401, "token");
+	expect_answer(&scene, "GET /hello?token=s3creT HTTP/1.1\r\n", 401, "token");
+	expect_answer(&scene, "GET /hello HTTP/1.1\r\nAuthorization: Bearer no\r\n", 401, "token");
+	expect_answer(&scene, "GET /hello?token=s3%63ret HTTP/1.1\r\n", 200, "hello");
+	expect_answer(&scene, "GET /hello HTTP/1.1\r\nAuthorization: Bearer s3cret\r\n", 200,
+		      "hello");
+	expect_answer(&scene, "GET /open HTTP/1.1\r\n", 200, "hello");
+	http_scene_close(&scene);
+}
+
+/* More clients that wait for data than half of all. */
+TEST(lasting)
+{
+	struct http_scene scene;
+	int clients[9];
+
+	http_scene_open(&scene, NULL);
+	for (size_t i = 0; i < array_length(clients); i++) {
+		char *answer;
+
+		clients[i] = http_client(&scene);
+		http_send(clients[i], i % 2 ? "GET /later HTTP/1.1\r\nHost: localhost\r\n\r\n"
+					    : "GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
+		answer = http_receive(&scene, clients[i]);
+		assert_int_equal(strstr(answer, "HTTP/1.1 503") != NULL, i == 8);
+		free(answer);
+	}
+	expect_answer(&scene, "GET /hello HTTP/1.1\r\n", 200, "hello");
+	for (size_t i = 0; i < array_length(clients); i++)
+		close(clients[i]);
+	http_wake(scene.server);
+	for (int i = 0; i < 20; i++)
+		http_run(&scene);
+	assert_int_equal(http_counts(scene.server).clients, 0);
+	expect_answer(&scene, "GET /stream HTTP/1.1\r\n", 200, "chunked");
+	http_scene_close(&scene);
+}
+
+/* A client that sends its request at once is answered, however many do not. */
+TEST(slow_heads)
+{
+	struct http_scene scene;
+	int clients[64];
+
+	http_scene_open(&scene, NULL);
+	for (size_t i = 0; i < array_length(clients); i++) {
+		clients[i] = http_client(&scene);
+		http_send(clients[i], i % 2 ? "GET /hello HTTP/1.1\r\nHost:"
+					    : "POST /size HTTP/1.1\r\nHost: localhost\r\n"
+					      "Content-Length: 1000\r\n\r\n12345");
+		if (i % 3 == 0)
+			http_run(&scene);
+	}
+	for (int i = 0; i < 20; i++)
+		http_run(&scene);
+	assert_in_range(http_counts(scene.server).clients, 1, 16);
+	for (int i = 0; i < 4; i++)
+		expect_answer(&scene, "GET /hello HTTP/1.1\r\n", 200, "hello");
+	for (size_t i = 0; i < array_length(clients); i++)
+		close(clients[i]);
+	http_scene_close(&scene);
+}
+
 TEST(heads)
 {
 	struct http_scene scene;
@@ -197,6 +304,18 @@ TEST(streams)
 	http_scene_close(&scene);
 }
 
+TEST(pieces)
+{
+	struct http_scene scene;
+	_cleanup_free_ char *answer = NULL;
+
+	http_scene_open(&scene, NULL);
+	answer = http_ask(&scene, "GET /pieces HTTP/1.1\r\n");
+	assert_int_equal(count_of(answer, "piece\n"), 5);
+	assert_non_null(strstr(answer, "\r\n0\r\n\r\n"));
+	http_scene_close(&scene);
+}
+
 /* Streams and answers to come, when the client goes and when the server ends. */
 TEST(abandoned)
 {
@@ -225,6 +344,8 @@ TEST(abandoned)
 	close(clients[3]);
 }
 
-UNIT_TESTS(cmocka_unit_test(answers), cmocka_unit_test(refusals), cmocka_unit_test(heads),
-	   cmocka_unit_test(bodies), cmocka_unit_test(pipelined), cmocka_unit_test(compressed),
-	   cmocka_unit_test(later), cmocka_unit_test(streams), cmocka_unit_test(abandoned))
+UNIT_TESTS(cmocka_unit_test(answers), cmocka_unit_test(refusals),
+	   cmocka_unit_test(hosts_and_origins), cmocka_unit_test(tokens), cmocka_unit_test(lasting),
+	   cmocka_unit_test(slow_heads), cmocka_unit_test(heads), cmocka_unit_test(bodies),
+	   cmocka_unit_test(pipelined), cmocka_unit_test(compressed), cmocka_unit_test(later),
+	   cmocka_unit_test(streams), cmocka_unit_test(pieces), cmocka_unit_test(abandoned))

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The connections of an HTTP server, and their bounds.
+ *
+ * A client *owes* something most of the time: its head, the rest of a body, or taking an answer. It
+ * has a deadline for that as a whole, which a byte now and then does not move. When more clients
+ * come than there may be, the one goes that has owed a head or a body for longest, of the address
+ * that has most clients: so a thousand clients that send nothing keep out none that sends its
+ * request at once.
+ *
+ * All clients of a reverse proxy, and of a Unix socket, have the same address.
+ */
+#ifndef SERVE_HTTP_CLIENTS_H
+#define SERVE_HTTP_CLIENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sockaddr;
+
+/* The network of a client: of IPv4 the address, of IPv6 what belongs to one subscriber (/64). */
+struct http_address {
+	unsigned char bytes[16];
+};
+
+struct http_address http_address_of(const struct sockaddr *address);
+
+struct http_client {
+	struct http_client *next, *previous;
+	struct http_address address;
+	int fd;
+	uint64_t since_ms;    /* that it owes something */
+	uint64_t deadline_ms; /* for that; 0: it owes nothing */
+	bool may_be_replaced; /* it owes a head or a body */
+	bool is_ended;        /* the connection is shut down, and will be closed */
+};
+
+/* Requests of an address: `left` thousandths of requests at `at_ms`. */
+struct http_rate {
+	struct http_address address;
+	uint64_t left, at_ms;
+};
+
+struct http_clients {
+	struct http_client *first;
+	unsigned most;  /* clients; those of one address: three quarters of it */
+	unsigned count; /* that are not ended */
+	struct http_rate rates[128];
+};
+
+/* A new client, which owes a head. It, or another one, is ended where there are too many. NULL: no
+ * memory. */
+struct http_client *http_clients_add(struct http_clients *clients, int fd,
+				     const struct sockaddr *address, uint64_t now_ms);
+void http_clients_remove(struct http_clients *clients, struct http_client *client);
+
+/* The client owes so many bytes, for which it has 30 s, and a second more for each 16 KiB. */
+void http_client_owes(struct http_client *client, uint64_t bytes, bool may_be_replaced,
+		      uint64_t now_ms);
+/* It is the server's turn. */
+void http_client_owes_nothing(struct http_client *client);
+
+/* Shut the connection down and forget what it has not taken. */
+void http_clients_end(struct http_clients *clients, struct http_client *client);
+
+/* End all whose deadline is over. */
+void http_clients_end_late(struct http_clients *clients, uint64_t now_ms);
+/* The ms until the next deadline; -1: there is none. */
+int http_clients_wait_ms(const struct http_clients *clients, uint64_t now_ms);
+
+/* Has the client gone? For those that wait for the server. */
+bool http_client_is_gone(const struct http_client *client);
+
+/* Count a request. False: the address has too many (100 in a second, 400 at once). */
+bool http_clients_count_request(struct http_clients *clients, const struct http_client *client,
+				uint64_t now_ms);
+
+#endif
