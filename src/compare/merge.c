@@ -5,10 +5,17 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* A label with more numbers than this has them in the map, too. */
+#define WALK_MOST 128
+
 static bool find_label(struct merges *merges, const struct name *label, uint32_t *ret)
 {
-	uint32_t *number = word_map_at(&merges->numbers, (struct words){ { (uintptr_t)label } });
+	uint32_t *number;
 
+	*ret = merges->label;
+	if (merges->labels.count && merges->labels.items[merges->label].label == label)
+		return true;
+	number = word_map_at(&merges->numbers, (struct words){ { (uintptr_t)label } });
 	if (!number)
 		return false;
 	if (*number == WORD_MAP_NEW) {
@@ -16,7 +23,7 @@ static bool find_label(struct merges *merges, const struct name *label, uint32_t
 		if (!array_push(&merges->labels, (struct merge_label){ .label = label }))
 			return false;
 	}
-	*ret = *number;
+	merges->label = *ret = *number;
 	return true;
 }
 
@@ -33,10 +40,10 @@ bool merges_member(struct merges *merges, const struct name *label, enum merge_s
 static void merge_into(struct merged *merged, enum merge_side side, enum merge merge,
 		       const struct reading *reading)
 {
-	__int128 *value = &merged->sides[side].value;
+	__int128 *value = &merged->value[side];
 	__int128 other = merged->measure->is_signed ? (__int128)(int64_t)reading->value
 						    : (__int128)reading->value;
-	bool first = !merged->sides[side].had, *unlimited = &merged->sides[side].unlimited;
+	bool first = !merged->had[side], *unlimited = &merged->unlimited[side];
 
 	switch (merge) {
 	case MERGE_SUM:
@@ -56,45 +63,85 @@ static void merge_into(struct merged *merged, enum merge_side side, enum merge m
 			*value = other;
 		break;
 	}
-	merged->sides[side].had++;
+	merged->had[side]++;
 }
 
-bool merges_add(struct merges *merges, const struct name *label, const struct measure *measure,
+/* --- the numbers of a label --- */
+
+static struct words words_of(const struct merge_label *label, const struct measure *measure)
+{
+	return (struct words){ { (uintptr_t)label->label, (uintptr_t)measure } };
+}
+
+/* Members have their numbers in one order, so that the next of the ring is mostly the right one. */
+static uint32_t find_number(const struct merges *merges, const struct merge_label *label,
+			    const struct measure *measure)
+{
+	uint32_t at = label->last;
+
+	if (label->count > WALK_MOST)
+		return word_map_find(&merges->numbers, words_of(label, measure));
+	for (uint32_t i = 0; i < label->count; i++) {
+		at = merges->items[at].next;
+		if (merges->items[at].measure == measure)
+			return at;
+	}
+	return WORD_MAP_NEW;
+}
+
+/* A label that has just become one with many: the others of the ring as well. */
+static bool add_to_map(struct merges *merges, const struct merge_label *label)
+{
+	uint32_t at = label->last, count = label->count == WALK_MOST + 1 ? label->count : 1;
+
+	for (; count; count--, at = merges->items[at].next) {
+		uint32_t *number =
+			word_map_at(&merges->numbers, words_of(label, merges->items[at].measure));
+
+		if (!number)
+			return false;
+		*number = at;
+	}
+	return true;
+}
+
+static bool add_number(struct merges *merges, struct merge_label *label,
+		       const struct measure *measure)
+{
+	const uint32_t number = (uint32_t)merges->count;
+
+	if (!array_push(merges, (struct merged){ .measure = measure, .next = number }))
+		return false;
+	if (label->count) {
+		merges->items[number].next = merges->items[label->last].next;
+		merges->items[label->last].next = number;
+	}
+	label->last = number;
+	label->count++;
+	return label->count <= WALK_MOST || add_to_map(merges, label);
+}
+
+bool merges_add(struct merges *merges, const struct name *name, const struct measure *measure,
 		enum merge_side side, enum merge merge, struct reading reading)
 {
-	uint32_t *number;
+	struct merge_label *label;
+	uint32_t number;
 
 	if (!reading.measured)
 		return true;
-	number = word_map_at(&merges->numbers,
-			     (struct words){ { (uintptr_t)label, (uintptr_t)measure } });
-	if (!number)
+	if (!find_label(merges, name, &number))
 		return false;
-	if (*number == WORD_MAP_NEW) {
-		*number = (uint32_t)merges->count;
-		if (!array_push(merges, (struct merged){ .label = label, .measure = measure }))
-			return false;
-	}
-	merge_into(&merges->items[*number], side, merge, &reading);
+	label = &merges->labels.items[number];
+	number = find_number(merges, label, measure);
+	if (number != WORD_MAP_NEW)
+		label->last = number;
+	else if (!add_number(merges, label, measure))
+		return false;
+	merge_into(&merges->items[label->last], side, merge, &reading);
 	return true;
 }
 
 /* --- rows --- */
-
-struct merged_place {
-	const struct merged *merged;
-	uint32_t place; /* of its label */
-};
-
-static int row_by_place(const void *a, const void *b)
-{
-	const struct merged_place *x = a, *y = b;
-
-	if (x->place != y->place)
-		return x->place < y->place ? -1 : 1;
-	return (x->merged->measure->number > y->merged->measure->number) -
-	       (x->merged->measure->number < y->merged->measure->number);
-}
 
 struct label_place {
 	const struct name *label;
@@ -150,39 +197,35 @@ static bool weigh_by_rank(const struct report *report, struct label_place *label
 	return true;
 }
 
-static void weigh_by(const struct merges *merges, const struct measure *leading,
-		     struct label_place *labels)
+static double weight_of(const struct merges *merges, const struct merge_label *label,
+			const struct measure *leading)
 {
-	for (size_t i = 0; i < merges->count; i++) {
-		const struct merged *merged = &merges->items[i];
-		uint32_t label = word_map_find(&merges->numbers,
-					       (struct words){ { (uintptr_t)merged->label } });
+	const uint32_t number = find_number(merges, label, leading);
 
-		if (merged->measure == leading)
-			labels[label].weight = (double)merged->sides[MERGE_AFTER].value;
-	}
+	return number == WORD_MAP_NEW ? 0 : (double)merges->items[number].value[MERGE_AFTER];
 }
 
-/* The place of each label, by its number in the merges. */
-static uint32_t *place_labels(const struct merges *merges, const struct report *report,
-			      const struct measure *leading)
+/* The labels in the order of their rows. */
+static struct label_place *place_labels(const struct merges *merges, const struct report *report,
+					const struct measure *leading)
 {
 	size_t count = merges->labels.count;
 	_cleanup_free_ struct label_place *labels = calloc(count + 1, sizeof(*labels));
-	_cleanup_free_ uint32_t *places = malloc(count * sizeof(*places) + 1);
 
-	if (!labels || !places)
+	if (!labels)
 		return NULL;
-	for (size_t i = 0; i < count; i++)
-		labels[i] = (struct label_place){ merges->labels.items[i].label, (uint32_t)i, 0 };
-	if (leading)
-		weigh_by(merges, leading, labels);
-	else if (report->view->order == ORDER_GROUPS && !weigh_by_rank(report, labels, count))
+	for (size_t i = 0; i < count; i++) {
+		const struct merge_label *label = &merges->labels.items[i];
+
+		labels[i] = (struct label_place){ label->label, (uint32_t)i, 0 };
+		if (leading)
+			labels[i].weight = weight_of(merges, label, leading);
+	}
+	if (!leading && report->view->order == ORDER_GROUPS &&
+	    !weigh_by_rank(report, labels, count))
 		return NULL;
 	qsort(labels, count, sizeof(*labels), by_weight);
-	for (size_t i = 0; i < count; i++)
-		places[labels[i].number] = (uint32_t)i;
-	return take_ptr(places);
+	return take_ptr(labels);
 }
 
 static struct datum datum_of(const struct merged *merged, const struct merge_label *label,
@@ -190,35 +233,59 @@ static struct datum datum_of(const struct merged *merged, const struct merge_lab
 {
 	struct datum datum = { 0 };
 
-	if (!merged->sides[side].had)
+	if (!merged->had[side])
 		return datum;
-	datum = datum_number(merged->sides[side].value);
-	if (merged->sides[side].unlimited)
+	datum = datum_number(merged->value[side]);
+	if (merged->unlimited[side])
 		datum.kind = DATUM_UNLIMITED;
-	datum.partial = merged->sides[side].had < label->members[side];
-	datum.measured = merged->sides[side].had;
+	datum.partial = merged->had[side] < label->members[side];
+	datum.measured = merged->had[side];
 	datum.threads = label->members[side];
 	return datum;
 }
 
-static bool add_merged_rows(const struct merges *merges, struct report *report,
-			    const struct merged_place *placed)
+static int by_measure(const void *a, const void *b)
 {
-	for (size_t i = 0; i < merges->count; i++) {
-		const struct merged *merged = placed[i].merged;
-		uint32_t number = word_map_find(&merges->numbers,
-						(struct words){ { (uintptr_t)merged->label } });
-		const struct merge_label *label = &merges->labels.items[number];
+	const struct merged *x = *(const struct merged *const *)a;
+	const struct merged *y = *(const struct merged *const *)b;
+
+	return (x->measure->number > y->measure->number) -
+	       (x->measure->number < y->measure->number);
+}
+
+struct merged_list {
+	ARRAY(const struct merged *);
+};
+
+static bool list_numbers(const struct merges *merges, const struct merge_label *label,
+			 struct merged_list *ret)
+{
+	uint32_t at = label->last;
+
+	array_clear(ret);
+	for (uint32_t i = 0; i < label->count; i++, at = merges->items[at].next)
+		if (!array_push(ret, &merges->items[at]))
+			return false;
+	if (ret->count)
+		qsort(ret->items, ret->count, sizeof(*ret->items), by_measure);
+	return true;
+}
+
+static bool add_rows_of(struct report *report, const struct merge_label *label, uint32_t place,
+			const struct merged_list *numbers)
+{
+	const bool is_on_both = label->members[MERGE_BEFORE] && label->members[MERGE_AFTER];
+
+	for (size_t i = 0; i < numbers->count; i++) {
+		const struct merged *merged = numbers->items[i];
 		struct datum before = datum_of(merged, label, MERGE_BEFORE);
 		struct datum after = datum_of(merged, label, MERGE_AFTER);
 
 		/* A process that one side has not is absent, which is no value. */
-		if (report->comparing &&
-		    section_infos[merged->measure->section].subject == SUBJECT_PROCESS &&
-		    !(label->members[MERGE_BEFORE] && label->members[MERGE_AFTER]))
+		if (report->comparing && !is_on_both &&
+		    section_infos[merged->measure->section].subject == SUBJECT_PROCESS)
 			continue;
-		if (!report_add(report, merged->measure, merged->label, placed[i].place, &before,
-				&after))
+		if (!report_add(report, merged->measure, label->label, place, &before, &after))
 			return false;
 	}
 	return true;
@@ -226,19 +293,18 @@ static bool add_merged_rows(const struct merges *merges, struct report *report,
 
 bool merges_rows(struct merges *merges, struct report *report, const struct measure *leading)
 {
-	_cleanup_free_ uint32_t *places = place_labels(merges, report, leading);
-	_cleanup_free_ struct merged_place *placed = calloc(merges->count + 1, sizeof(*placed));
+	_cleanup_free_ struct label_place *labels = place_labels(merges, report, leading);
+	struct merged_list numbers = { 0 };
+	bool done = labels != NULL;
 
-	if (!places || !placed)
-		return false;
-	for (size_t i = 0; i < merges->count; i++) {
-		uint32_t label = word_map_find(
-			&merges->numbers, (struct words){ { (uintptr_t)merges->items[i].label } });
+	for (size_t i = 0; done && i < merges->labels.count; i++) {
+		const struct merge_label *label = &merges->labels.items[labels[i].number];
 
-		placed[i] = (struct merged_place){ &merges->items[i], places[label] };
+		done = list_numbers(merges, label, &numbers) &&
+		       add_rows_of(report, label, (uint32_t)i, &numbers);
 	}
-	qsort(placed, merges->count, sizeof(*placed), row_by_place);
-	return add_merged_rows(merges, report, placed);
+	array_deinit(&numbers);
+	return done;
 }
 
 void merges_deinit(struct merges *merges)

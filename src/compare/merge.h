@@ -27,25 +27,27 @@ enum merge {
 };
 
 struct merged {
-	const struct name *label;
 	const struct measure *measure;
-	struct {
-		__int128 value;
-		uint32_t had;
-		bool unlimited;
-	} sides[MERGE_SIDES];
+	uint32_t next; /* the next number of the same label, in a ring */
+	/* By side. There may be millions of these: they fill a cache line. */
+	uint32_t had[MERGE_SIDES]; /* by so many members */
+	bool unlimited[MERGE_SIDES];
+	__int128 value[MERGE_SIDES];
 };
 
 struct merge_label {
 	const struct name *label;
 	uint32_t members[MERGE_SIDES];
+	uint32_t count; /* of its numbers */
+	uint32_t last;  /* the one that was added to last */
 };
 
 struct merges {
-	struct word_map numbers; /* of merges, by label and measure; of labels */
+	struct word_map numbers; /* of labels; of the numbers of those that have many, by measure */
 	struct {
 		ARRAY(struct merge_label);
 	} labels;
+	uint32_t label; /* the one that was asked for last */
 	ARRAY(struct merged);
 };
 
@@ -53,7 +55,7 @@ struct merges {
 bool merges_member(struct merges *merges, const struct name *label, enum merge_side side);
 
 /* A number of a member; unmeasured ones may be handed in. */
-bool merges_add(struct merges *merges, const struct name *label, const struct measure *measure,
+bool merges_add(struct merges *merges, const struct name *name, const struct measure *measure,
 		enum merge_side side, enum merge merge, struct reading reading);
 
 /* Add the rows of all to the report, label by label: those with most of `leading` now first;
