@@ -21,6 +21,19 @@ const struct overview_cause_info overview_causes[CAUSE_COUNT] = {
 /* With so many spans on a side, a change is weighed by how much that varies over time. */
 #define SPANS_LEAST 3
 
+static void find_columns(struct overview_columns *ret)
+{
+	for (size_t cause = 0; cause < CAUSE_COUNT; cause++) {
+		const enum metric_id *ids = overview_causes[cause].metrics;
+
+		ret->first[cause] = ret->count;
+		for (size_t i = 0; i < CAUSE_METRICS && (!i || ids[i] != METRIC_COUNT); i++)
+			ret->items[ret->count++] =
+				(struct overview_column){ (enum overview_cause)cause, ids[i] };
+	}
+	ret->first[CAUSE_COUNT] = ret->count;
+}
+
 /* --- groups --- */
 
 static bool is_named_ctprof(const struct ctprof_thread *thread)
@@ -87,21 +100,21 @@ static double median_rate(const struct overview_work *work, size_t side, uint32_
 	return spread.median;
 }
 
-static bool is_state(size_t column)
+static bool is_state(enum metric_id id)
 {
-	return overview_metric(column) != METRIC_COUNT &&
-	       metrics[overview_metric(column)].section == SECTION_THREAD_STATES;
+	return id != METRIC_COUNT && metrics[id].section == SECTION_THREAD_STATES;
 }
 
 static void fill_value(const struct overview_work *work, const struct overview_group *group,
 		       enum overview_cause cause, struct overview_value *ret)
 {
-	for (size_t i = 0; i < CAUSE_METRICS && !ret->measured; i++) {
-		size_t column = cause * CAUSE_METRICS + i;
+	const struct overview_columns *columns = &work->columns;
+
+	for (size_t column = columns->first[cause];
+	     column < columns->first[cause + 1] && !ret->measured; column++) {
+		const enum metric_id metric = columns->items[column].metric;
 		double before = 0, after;
 
-		if (i && overview_metric(column) == METRIC_COUNT)
-			return;
 		after = median_rate(work, 1, group->key, column);
 		if (isnan(after))
 			continue;
@@ -109,11 +122,11 @@ static void fill_value(const struct overview_work *work, const struct overview_g
 			before = median_rate(work, 0, group->key, column);
 		*ret = (struct overview_value){
 			.measured = true,
-			.metric = overview_metric(column),
+			.metric = metric,
 			/* What was not measured before did not change; but a recording of states
 			 * often begins with the first capture. */
 			.before = !isnan(before)     ? before
-				  : is_state(column) ? 0
+				  : is_state(metric) ? 0
 						     : after,
 			.after = after,
 			.is_first = isnan(before),
@@ -176,15 +189,14 @@ static bool certainty_over_time(const struct overview_work *work,
 	size_t count = work->sides[0].count;
 	_cleanup_free_ double *values = malloc((count + 1) * sizeof(*values));
 	struct robust_spread spread;
-	size_t i = 0;
+	size_t column = work->columns.first[cause];
 
 	if (!values)
 		return false;
-	while (overview_causes[cause].metrics[i] != value->metric)
-		i++;
+	while (work->columns.items[column].metric != value->metric)
+		column++;
 	for (size_t s = 0; s < count; s++)
-		values[s] = *overview_rate(&work->sides[0].items[s], group->key,
-					   cause * CAUSE_METRICS + i);
+		values[s] = *overview_rate(&work->sides[0].items[s], group->key, column);
 	if (!robust_spread(values, count, &spread))
 		return false;
 	*ret = robust_certainty(&spread, spread.median + value->after - value->before);
@@ -418,6 +430,7 @@ struct error *overview_create(struct report *report, struct overview **ret)
 		return &error_no_memory;
 	for (size_t i = 0; i < CAUSE_COUNT; i++)
 		overview->total_metrics[i] = METRIC_COUNT;
+	find_columns(&work.columns);
 	if (!find_keys(&work))
 		err = &error_no_memory;
 	if (!err)

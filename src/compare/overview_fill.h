@@ -9,18 +9,30 @@
 
 #include "compare/overview.h"
 
-/* Every metric of every cause. */
-#define OVERVIEW_COLUMNS_OF_CAUSES (CAUSE_COUNT * CAUSE_METRICS)
+/* A metric of a cause. */
+struct overview_column {
+	enum overview_cause cause;
+	enum metric_id metric; /* METRIC_COUNT: memory */
+};
+
+/* Of all causes, those of one next to each other. */
+struct overview_columns {
+	struct overview_column items[CAUSE_COUNT * CAUSE_METRICS];
+	size_t count;
+	size_t first[CAUSE_COUNT + 1]; /* of each cause */
+};
 
 /* Of all groups, over one span. */
 struct overview_rates {
 	double *of; /* per second, memory in bytes; by key, by column; NaN: not measured */
-	bool measured[OVERVIEW_COLUMNS_OF_CAUSES];
+	size_t columns;
+	bool measured[CAUSE_COUNT * CAUSE_METRICS]; /* by column */
 };
 
 struct overview_work {
 	struct report *report;
 	struct overview *overview;
+	struct overview_columns columns;
 	size_t keys;
 	bool *wanted;         /* by key */
 	bool *own;            /* by key: all its threads are ctprof's, which was not asked for */
@@ -32,15 +44,9 @@ struct overview_work {
 	struct view piece; /* of a report of one span */
 };
 
-/* METRIC_COUNT: there is none. */
-static inline enum metric_id overview_metric(size_t column)
-{
-	return overview_causes[column / CAUSE_METRICS].metrics[column % CAUSE_METRICS];
-}
-
 static inline double *overview_rate(const struct overview_rates *rates, uint32_t key, size_t column)
 {
-	return &rates->of[(size_t)key * OVERVIEW_COLUMNS_OF_CAUSES + column];
+	return &rates->of[(size_t)key * rates->columns + column];
 }
 
 /* Fill in the rates of both sides, the totals, the host, and over what time all that is. Keys are

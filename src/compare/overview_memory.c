@@ -11,8 +11,7 @@
 
 #include "compare/overview_fill.h"
 
-#define MEMORY_COLUMN ((size_t)CAUSE_MEMORY * CAUSE_METRICS)
-#define KIB           1024.0
+#define KIB 1024.0
 
 static double kib_of(const struct counts *sizes, struct text key)
 {
@@ -57,7 +56,7 @@ bool overview_take_memory(struct overview_work *work, struct overview_rates *rat
 			sums[key_of[i]] += memory;
 	}
 	for (uint32_t key = 0; measured && key < work->keys; key++)
-		*overview_rate(rates, key, MEMORY_COLUMN) = sums[key];
+		*overview_rate(rates, key, work->columns.first[CAUSE_MEMORY]) = sums[key];
 	free(sums);
 	return true;
 }

@@ -14,11 +14,13 @@
 
 static struct overview_rates *add_rates(struct overview_work *work, size_t side)
 {
-	double *of = malloc((work->keys * OVERVIEW_COLUMNS_OF_CAUSES + 1) * sizeof(*of));
+	const size_t columns = work->columns.count;
+	double *of = malloc((work->keys * columns + 1) * sizeof(*of));
 
-	for (size_t i = 0; of && i < work->keys * OVERVIEW_COLUMNS_OF_CAUSES; i++)
+	for (size_t i = 0; of && i < work->keys * columns; i++)
 		of[i] = NAN;
-	if (of && array_push(&work->sides[side], (struct overview_rates){ .of = of }))
+	if (of &&
+	    array_push(&work->sides[side], (struct overview_rates){ .of = of, .columns = columns }))
 		return &work->sides[side].items[work->sides[side].count - 1];
 	free(of);
 	return NULL;
@@ -37,7 +39,7 @@ static void fill_absent(const struct overview_work *work, struct overview_rates 
 			const bool *has_threads)
 {
 	for (uint32_t key = 0; key < work->keys; key++)
-		for (size_t c = 0; c < OVERVIEW_COLUMNS_OF_CAUSES && !has_threads[key]; c++)
+		for (size_t c = 0; c < rates->columns && !has_threads[key]; c++)
 			if (rates->measured[c])
 				*overview_rate(rates, key, c) = 0;
 }
@@ -52,8 +54,8 @@ static void add_thread(struct overview_work *work, struct overview_rates *rates,
 	const struct metric_set *impossible = impossible_of(&work->report->impossible, thread);
 	const struct metric_set *with_waits = &work->report->sides->waits.added;
 
-	for (size_t c = 0; c < OVERVIEW_COLUMNS_OF_CAUSES; c++) {
-		enum metric_id id = overview_metric(c);
+	for (size_t c = 0; c < work->columns.count; c++) {
+		enum metric_id id = work->columns.items[c].metric;
 		double divisor;
 
 		if (id == METRIC_COUNT || !metric_set_has(&thread->record.measured, id) ||
@@ -96,24 +98,25 @@ static void take_amount(struct overview_work *work, struct overview_rates *rates
 {
 	struct overview *overview = work->overview;
 
-	for (size_t c = 0; c < OVERVIEW_COLUMNS_OF_CAUSES; c++) {
-		enum metric_id *total = &overview->total_metrics[c / CAUSE_METRICS];
+	for (size_t c = 0; c < work->columns.count; c++) {
+		enum metric_id *total = &overview->total_metrics[work->columns.items[c].cause];
 
-		if (overview_metric(c) != metric)
+		if (work->columns.items[c].metric != metric)
 			continue;
 		if (*total == METRIC_COUNT)
-			*total = overview_metric(c);
+			*total = work->columns.items[c].metric;
 		if (*total == metric)
-			overview->totals[c / CAUSE_METRICS] += amount;
+			overview->totals[work->columns.items[c].cause] += amount;
 		if (!impossible)
 			add_rate(rates, key, c, (double)amount / seconds);
 	}
 }
 
-static void forget_amount(struct overview_rates *rates, uint32_t key, unsigned metric)
+static void forget_amount(const struct overview_work *work, struct overview_rates *rates,
+			  uint32_t key, unsigned metric)
 {
-	for (size_t c = 0; c < OVERVIEW_COLUMNS_OF_CAUSES; c++)
-		if (overview_metric(c) == metric)
+	for (size_t c = 0; c < work->columns.count; c++)
+		if (work->columns.items[c].metric == metric)
 			*overview_rate(rates, key, c) = NAN;
 }
 
@@ -121,16 +124,17 @@ static void forget_amount(struct overview_rates *rates, uint32_t key, unsigned m
 static void start_span(struct overview_work *work, struct overview_rates *rates,
 		       const struct metric_set *measured)
 {
-	for (size_t c = 0; c < OVERVIEW_COLUMNS_OF_CAUSES; c++) {
-		enum metric_id id = overview_metric(c);
-		enum metric_id *total = &work->overview->total_metrics[c / CAUSE_METRICS];
+	for (size_t c = 0; c < work->columns.count; c++) {
+		enum metric_id id = work->columns.items[c].metric;
+		enum metric_id *total =
+			&work->overview->total_metrics[work->columns.items[c].cause];
 
 		rates->measured[c] = id < METRIC_COUNT && metric_set_has(measured, id);
 		if (rates->measured[c] && *total == METRIC_COUNT)
 			*total = id;
 	}
 	for (uint32_t key = 0; key < work->keys; key++)
-		for (size_t c = 0; c < OVERVIEW_COLUMNS_OF_CAUSES; c++)
+		for (size_t c = 0; c < work->columns.count; c++)
 			if (rates->measured[c])
 				*overview_rate(rates, key, c) = 0;
 }
@@ -150,7 +154,7 @@ static void take_rows(struct overview_work *work, struct overview_rates *rates,
 					    row->change.twice / 2, row_is_impossible(row),
 					    piece->elapsed_s);
 			else
-				forget_amount(rates, key, row->measure->number);
+				forget_amount(work, rates, key, row->measure->number);
 		}
 }
 
@@ -205,9 +209,9 @@ static struct error *take_span(struct overview_work *work, size_t side, size_t f
 }
 
 /* Every change of the metrics of causes, of the groups that the report is about. */
-static struct view view_of_piece(const struct view *view)
+static struct view view_of_piece(const struct overview_work *work)
 {
-	struct view piece = *view;
+	struct view piece = *work->report->view;
 
 	piece.metrics = (struct selection){ 0 };
 	piece.sections =
@@ -222,9 +226,9 @@ static struct view view_of_piece(const struct view *view)
 	piece.min_percent = 0;
 	for (size_t i = 0; i < DIMENSIONS; i++)
 		piece.min_delta[i] = 0;
-	for (size_t c = 0; c < OVERVIEW_COLUMNS_OF_CAUSES; c++)
-		if (overview_metric(c) < METRIC_COUNT)
-			selection_add(&piece.metrics, overview_metric(c));
+	for (size_t c = 0; c < work->columns.count; c++)
+		if (work->columns.items[c].metric < METRIC_COUNT)
+			selection_add(&piece.metrics, work->columns.items[c].metric);
 	return piece;
 }
 
@@ -295,19 +299,20 @@ static void add_totals(struct overview_work *work)
 		const struct ctprof_thread *thread = snapshot_thread(report->candidate, i);
 		uint32_t key = report->candidate_keys[i];
 
-		for (size_t c = 0;
-		     c < OVERVIEW_COLUMNS_OF_CAUSES && key != NO_KEY && work->wanted[key]; c++) {
-			enum metric_id id = overview_metric(c),
-				       *total = &overview->total_metrics[c / CAUSE_METRICS];
+		for (size_t c = 0; c < work->columns.count && key != NO_KEY && work->wanted[key];
+		     c++) {
+			enum metric_id
+				id = work->columns.items[c].metric,
+				*total = &overview->total_metrics[work->columns.items[c].cause];
 
 			if (id == METRIC_COUNT || !metric_set_has(&thread->record.measured, id) ||
 			    (*total != METRIC_COUNT && *total != id))
 				continue;
 			*total = id;
-			overview->totals[c / CAUSE_METRICS] +=
+			overview->totals[work->columns.items[c].cause] +=
 				metric_load_u64(&thread->record.values, &metrics[id]);
 			if (metric_set_has(&report->sides->waits.added, id))
-				overview->totals[c / CAUSE_METRICS] +=
+				overview->totals[work->columns.items[c].cause] +=
 					metric_unaccounted(&thread->record, &metrics[id]);
 		}
 	}
@@ -397,7 +402,7 @@ struct error *overview_take_spans(struct overview_work *work)
 {
 	const struct report *report = work->report;
 
-	work->piece = view_of_piece(report->view);
+	work->piece = view_of_piece(work);
 	return !report->comparing ? take_one(work)
 	       : report->repeated ? take_several(work)
 				  : take_two(work);

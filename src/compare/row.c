@@ -145,6 +145,7 @@ static void sort_row_group(struct row_group *group, const struct view *view)
 	if (view->limit && group->count > view->limit) {
 		group->left_out += group->count - view->limit;
 		group->count = view->limit;
+		array_fit(group);
 	}
 }
 
