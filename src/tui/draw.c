@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdarg.h>
 
-#include "base/clock.h"
-#include "tui/keys.h"
-
-#define MESSAGE_S 4
+#include "tui/tui.h"
 
 /* Below it there is room for the head of the table and two rows, as far as the screen is so high.
  */
@@ -40,64 +37,8 @@ void tui_say(struct tui *tui, bool is_error, const char *format, ...)
 	va_list values;
 
 	va_start(values, format);
-	vsnprintf(tui->message, sizeof(tui->message), format, values);
+	key_message_set(&tui->message, is_error, format, values);
 	va_end(values);
-	tui->message_is_error = is_error;
-	tui->message_until = clock_ns(CLOCK_MONOTONIC) + MESSAGE_S * (uint64_t)NS_PER_S;
-}
-
-/* The first way to write a key. */
-static struct text short_label(const struct key_row *row)
-{
-	struct text label = text_of(row->label ? row->label : ""), word;
-
-	if (text_word(&label, &word))
-		return word;
-	switch (row->codes[0]) {
-	case ' ':
-		return TEXT("Space");
-	case '\r':
-		return TEXT("Enter");
-	default:
-		return TEXT("Esc");
-	}
-}
-
-static void draw_hints_of(struct tui *tui, enum key_section section, struct pen *pen)
-{
-	for (size_t i = 0; i < key_row_count; i++) {
-		const struct key_row *row = &key_rows[i];
-		struct text label = short_label(row);
-		const int gap = pen->x ? 2 : 0;
-
-		if (row->section != section || !row->hint || !(row->modes & tui->mode) ||
-		    !key_is_offered(tui, row))
-			continue;
-		/* Whole ones, or none. */
-		if (pen->x + gap + (int)(label.length + strlen(row->hint)) + 1 > pen->end)
-			return;
-		pen_print(pen, STYLE_DIM, "%*s", gap, "");
-		if (tui->hint_count < TUI_HINTS_MAX) {
-			tui->hints[tui->hint_count].key = row;
-			tui->hints[tui->hint_count].spot =
-				(struct tui_spot){ .y = pen->y, .x = pen->x };
-		}
-		pen_text(pen, STYLE_STRONG, label);
-		pen_print(pen, STYLE_DIM, " %s", row->hint);
-		if (tui->hint_count < TUI_HINTS_MAX)
-			tui->hints[tui->hint_count++].spot.end = pen->x;
-	}
-}
-
-/* The way out comes first: a narrow screen has no room for all. */
-static void draw_hints(struct tui *tui, int y, int columns)
-{
-	static const enum key_section order[] = { KEYS_LEAVE, KEYS_REPLAY, KEYS_ROWS, KEYS_LOOK,
-						  KEYS_MOVE };
-	struct pen pen = pen_at(&tui->terminal, y, 0, columns);
-
-	for (size_t i = 0; i < array_length(order); i++)
-		draw_hints_of(tui, order[i], &pen);
 }
 
 /* "12-40 of 96": which lines of a longer text are seen. Returns where it begins. */
@@ -179,14 +120,25 @@ static void draw_page(struct tui *tui, int columns)
 	page_draw(&tui->page, &tui->terminal, tui_head_lines() + 1, height, columns);
 }
 
+static void draw_last_line(struct tui *tui, int y, int columns)
+{
+	struct pen pen = pen_at(&tui->terminal, y, 0, columns);
+
+	if (tui->message.until_ns) {
+		pen_text(&pen, tui->message.is_error ? STYLE_ERROR : STYLE_STRONG,
+			 text_of(tui->message.text));
+		return;
+	}
+	pen.end = draw_place(tui, y, columns);
+	key_hints_draw(&tui->hints, &tui_keys, tui->mode, tui_is_replay(tui), &pen);
+}
+
 void tui_draw(struct tui *tui)
 {
 	int lines, columns, cursor = 0;
 	bool is_prompt = tui->mode & (MODE_FILTER | MODE_JUMP | MODE_SEARCH | MODE_INTERVAL);
-	struct pen pen;
 
 	paint_size(&lines, &columns);
-	tui->hint_count = 0;
 	paint_begin();
 	header_draw(tui, columns);
 	if (tui->mode & (MODE_HELP | MODE_INSPECTOR))
@@ -200,13 +152,9 @@ void tui_draw(struct tui *tui)
 		if (tui->is_split)
 			draw_lower(tui, columns);
 	}
-	pen = pen_at(&tui->terminal, lines - 1, 0, columns);
 	if (is_prompt)
 		prompt_draw(tui, lines - 1, columns, &cursor);
-	else if (tui->message_until)
-		pen_text(&pen, tui->message_is_error ? STYLE_ERROR : STYLE_STRONG,
-			 text_of(tui->message));
 	else
-		draw_hints(tui, lines - 1, draw_place(tui, lines - 1, columns));
+		draw_last_line(tui, lines - 1, columns);
 	paint_end(is_prompt ? lines - 1 : -1, cursor);
 }

@@ -2,21 +2,7 @@
 #include <errno.h>
 
 #include "base/file.h"
-#include "tui/keys.h"
-
-static void print_keys(FILE *out, const struct tui *tui)
-{
-	for (enum key_section section = 0; section < KEY_SECTIONS; section++) {
-		if (section == KEYS_REPLAY && !tui_is_replay(tui))
-			continue;
-		fprintf(out, "# %s\n", key_section_heads[section]);
-		for (size_t i = 0; i < key_row_count; i++)
-			if (key_rows[i].section == section && key_rows[i].label &&
-			    key_is_offered(tui, &key_rows[i]))
-				fprintf(out, "  %-10s  %s\n", key_rows[i].label, key_rows[i].prose);
-		fputc('\n', out);
-	}
-}
+#include "tui/tui.h"
 
 static void print_filters(FILE *out)
 {
@@ -57,7 +43,7 @@ struct error *help_open(struct tui *tui)
 
 	if (!out)
 		return error_system(errno, "the help");
-	print_keys(out, tui);
+	key_table_print(out, &tui_keys, tui_is_replay(tui));
 	print_filters(out);
 	print_states(out);
 	if (!file_close_memory(out, &bytes))

@@ -1,24 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tui/keys.h"
-
-#include <wchar.h>
+#include "tui/tui.h"
 
 #include "tui/curses.h"
 
-#define ESCAPE          27
-#define CONTROL(letter) ((letter) - 'a' + 1)
-#define PAGE            0x10000 /* as many lines as are seen */
-#define ALL             0x20000
+#define PAGE 0x10000 /* as many lines as are seen */
+#define ALL  0x20000
 
-const char *const key_section_heads[KEY_SECTIONS] = {
-	[KEYS_ROWS] = "Which rows",
-	[KEYS_LOOK] = "How they look",
-	[KEYS_MOVE] = "Moving",
-	[KEYS_REPLAY] = "In a replay",
-	[KEYS_LEAVE] = "Going deeper, and out",
+enum section { KEYS_ROWS, KEYS_LOOK, KEYS_MOVE, KEYS_REPLAY, KEYS_LEAVE, KEY_SECTIONS };
+
+static const struct key_section sections[KEY_SECTIONS] = {
+	[KEYS_ROWS] = { "Which rows", false },
+	[KEYS_LOOK] = { "How they look", false },
+	[KEYS_MOVE] = { "Moving", false },
+	[KEYS_REPLAY] = { "In a replay", true },
+	[KEYS_LEAVE] = { "Going deeper, and out", false },
 };
 
-#define ACTION(name) static struct error *name(struct tui *tui, int argument)
+/* The way out comes first. */
+static const unsigned hint_order[KEY_SECTIONS] = { KEYS_LEAVE, KEYS_REPLAY, KEYS_ROWS, KEYS_LOOK,
+						   KEYS_MOVE };
+
+#define ACTION(name)                                                    \
+	static struct error *tui_##name(struct tui *tui, int argument); \
+	static struct error *name(void *screen, int argument)           \
+	{                                                               \
+		return tui_##name(screen, argument);                    \
+	}                                                               \
+	static struct error *tui_##name(struct tui *tui, int argument)
 
 /* --- moving --- */
 
@@ -388,16 +396,16 @@ ACTION(escape)
 /* The legend sorts by a state; a hint in the last line is the key that it names. */
 static struct error *click_spot(struct tui *tui, int y, int x, bool *ret_hit)
 {
+	const struct key_row *hint;
+
 	*ret_hit = true;
 	for (size_t i = 0; i < BAR_STATES && tui->mode == MODE_TABLE; i++)
 		if (tui_hits(&tui->legend[i], y, x))
 			return table_sort_by(tui, (struct state_sort){ .key = STATE_SORT_STATE,
 								       .state = bar_states[i] });
-	for (size_t i = 0; i < tui->hint_count; i++)
-		if (tui_hits(&tui->hints[i].spot, y, x))
-			return tui->hints[i].key->act(tui, tui->hints[i].key->argument);
-	*ret_hit = false;
-	return NULL;
+	hint = key_hints_at(&tui->hints, y, x);
+	*ret_hit = hint != NULL;
+	return hint ? hint->act(tui, hint->argument) : NULL;
 }
 
 ACTION(click)
@@ -450,7 +458,7 @@ ACTION(click)
 #define ALSO(in, action, value, ...) \
 	KEY_ROW(KEY_ALWAYS, in, KEYS_ROWS, NULL, NULL, NULL, action, value, __VA_ARGS__)
 
-const struct key_row key_rows[] = {
+static const struct key_row rows[] = {
 	/* KEY(modes, section, label, hint, prose, action, argument, codes...) */
 	KEY(MODE_TABLE, KEYS_ROWS, "/", "filter", "filter: all terms must be met; Esc clears it",
 	    open_prompt, MODE_FILTER, '/', KEY_F(4)),
@@ -514,8 +522,8 @@ const struct key_row key_rows[] = {
 	ALSO(LISTS, move_by, -1, KEY_UP, 'k'),
 	KEY(LISTS, KEYS_MOVE, "PgUp PgDn", NULL,
 	    "by a page; Home and End to the ends; the wheel scrolls", move_by, PAGE, KEY_NPAGE,
-	    CONTROL('f')),
-	ALSO(LISTS, move_by, -PAGE, KEY_PPAGE, CONTROL('b')),
+	    KEY_CONTROL('f')),
+	ALSO(LISTS, move_by, -PAGE, KEY_PPAGE, KEY_CONTROL('b')),
 	ALSO(LISTS, move_by, -ALL, KEY_HOME),
 	ALSO(LISTS, move_by, ALL, KEY_END, 'G'),
 	KEY(MODE_TABLE, KEYS_MOVE, "F", NULL, "follow: keep the selected row in view", follow, 0,
@@ -538,116 +546,47 @@ const struct key_row key_rows[] = {
 	LIVE(MODE_TABLE | MODE_INSPECTOR, KEYS_LEAVE, "P", "profile",
 	     "profile the selected thread for ten seconds, then return here", profile, 0, 'P'),
 	KEY(MODE_TABLE, KEYS_LEAVE, "h ?", "help", "this page", open_help, 0, 'h', '?', KEY_F(1)),
-	KEY(PAGES | MODE_COLUMNS | MODE_SORT, KEYS_LEAVE, NULL, "back", NULL, back, 0, 'q', ESCAPE,
-	    KEY_F(10)),
+	KEY(PAGES | MODE_COLUMNS | MODE_SORT, KEYS_LEAVE, NULL, "back", NULL, back, 0, 'q',
+	    KEY_ESCAPE, KEY_F(10)),
 	ALSO(MODE_HELP, back, 0, 'h', '?', KEY_F(1)),
 	ALSO(MODE_COLUMNS, back, 0, 'C'),
 	KEY(MODE_TABLE, KEYS_LEAVE, "q", "quit", "quit; also F10 and ^C", quit, 0, 'q', KEY_F(10)),
 	KEY(MODE_TABLE, KEYS_LEAVE, "Esc", NULL, "clear the filter, or the selection", escape, 0,
-	    ESCAPE),
+	    KEY_ESCAPE),
 	ALSO(LISTS, click, 0, KEY_MOUSE),
 };
-const size_t key_row_count = array_length(key_rows);
-
-static bool is_for(const struct tui *tui, const struct key_row *row, int key)
-{
-	if (!(row->modes & tui->mode) || (row->when == KEY_IN_REPLAY && !tui_is_replay(tui)))
-		return false;
-	for (size_t i = 0; i < KEY_CODES_MAX && row->codes[i]; i++)
-		if (row->codes[i] == key)
-			return true;
-	return false;
-}
-
-static struct error *press(struct tui *tui, int key, struct text character)
-{
-	if (tui->mode & PROMPTS)
-		return prompt_key(tui, key, character);
-	for (size_t i = 0; i < key_row_count; i++)
-		if (is_for(tui, &key_rows[i], key)) {
-			/* The message about the key before is outdated. */
-			tui->message_until = 0;
-			return key_rows[i].act(tui, key_rows[i].argument);
-		}
-	if (character.length == 1 && character.bytes[0] > ' ')
-		tui_say(tui, false, "%c is no key here; h shows all keys.", character.bytes[0]);
-	return NULL;
-}
-
-/* --- what the terminal sends --- */
-
-struct pressed {
-	int kind; /* as get_wch() says */
-	wint_t wide;
+const struct key_table tui_keys = {
+	.rows = rows,
+	.count = array_length(rows),
+	.sections = sections,
+	.section_count = KEY_SECTIONS,
+	.hint_order = hint_order,
 };
 
-static bool read_pressed(struct pressed *ret)
+static struct error *press(void *context, int key, struct text character, bool *ret_is_over)
 {
-	ret->kind = get_wch(&ret->wide);
-	return ret->kind != ERR;
-}
-
-static bool is_character(const struct pressed *pressed, wint_t from, wint_t to)
-{
-	return pressed->kind == OK && pressed->wide >= from && pressed->wide <= to;
-}
-
-/* A sequence that terminfo does not have, as of Ctrl and an arrow, or of a mouse: its letters are
- * no keys. After "ESC [" or "ESC O" it goes up to its last byte (ECMA-48), which may come a bit
- * later. */
-static void swallow_sequence(wint_t kind)
-{
-	struct pressed part;
-	unsigned more = 0;
-	bool has;
-
-	timeout(ESCDELAY);
-	has = read_pressed(&part);
-	/* Two that end otherwise: "ESC [ M" and three bytes of a mouse, "ESC [ [ A" of Linux. */
-	if (has && kind == '[')
-		more = is_character(&part, 'M', 'M') ? 3 : is_character(&part, '[', '[');
-	if (!more)
-		while (has && is_character(&part, ' ', '?'))
-			has = read_pressed(&part);
-	for (; has && more; more--)
-		has = read_pressed(&part);
-	nodelay(stdscr, TRUE);
-}
-
-static struct error *press_one(struct tui *tui, const struct pressed *pressed)
-{
-	wint_t wide = pressed->wide;
-	mbstate_t start = { 0 };
-	char bytes[16];
-	size_t length = pressed->kind == OK ? wcrtomb(bytes, (wchar_t)wide, &start) : 0;
-
-	/* Letters of other scripts have the numbers of ncurses' keys. */
-	if (length == (size_t)-1)
-		return NULL;
-	return press(tui, pressed->kind == KEY_CODE_YES || wide < 0x80 ? (int)wide : 0,
-		     (struct text){ bytes, length });
-}
-
-struct error *keys_read(struct tui *tui)
-{
+	struct tui *tui = context;
+	const struct key_row *row;
 	struct error *err = NULL;
-	struct pressed now, next = { .kind = ERR };
-	bool has = read_pressed(&now);
 
-	while (has && !err && !tui->is_over) {
-		bool is_escape = is_character(&now, ESCAPE, ESCAPE);
-
-		/* Only then: a click must be processed before the next one is read. */
-		has = is_escape && read_pressed(&next);
-		if (has && (is_character(&next, '[', '[') || is_character(&next, 'O', 'O'))) {
-			swallow_sequence(next.wide);
-			has = false;
-		} else {
-			err = press_one(tui, &now);
+	if (tui->mode & PROMPTS) {
+		err = prompt_key(tui, key, character);
+	} else {
+		row = key_table_find(&tui_keys, tui->mode, tui_is_replay(tui), key);
+		/* The message about the key before is outdated. */
+		if (row) {
+			tui->message.until_ns = 0;
+			err = row->act(tui, row->argument);
+		} else if (character.length == 1 && character.bytes[0] > ' ') {
+			tui_say(tui, false, "%c is no key here; h shows all keys.",
+				character.bytes[0]);
 		}
-		now = next;
-		if (!has)
-			has = read_pressed(&now);
 	}
+	*ret_is_over = tui->is_over;
 	return err;
+}
+
+struct error *tui_read_keys(struct tui *tui)
+{
+	return keys_read(press, tui);
 }

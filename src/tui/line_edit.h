@@ -32,6 +32,9 @@ enum line_edit_move {
 };
 void line_edit_move(struct line_edit *edit, enum line_edit_move move);
 
+/* What a key does, of ncurses or ASCII: it moves the cursor, erases, or inserts its character. */
+void line_edit_key(struct line_edit *edit, int key, struct text character);
+
 static inline struct text line_edit_text(const struct line_edit *edit)
 {
 	return (struct text){ edit->bytes, edit->length };

@@ -5,31 +5,6 @@
 #include "tui/curses.h"
 #include "tui/tui.h"
 
-#define CONTROL(letter) ((letter) - 'a' + 1)
-#define ESCAPE          27
-
-static const struct {
-	int key;
-	enum line_edit_move move;
-} moves[] = {
-	{ KEY_LEFT, LINE_LEFT },
-	{ CONTROL('b'), LINE_LEFT },
-	{ KEY_RIGHT, LINE_RIGHT },
-	{ CONTROL('f'), LINE_RIGHT },
-	{ KEY_HOME, LINE_START },
-	{ CONTROL('a'), LINE_START },
-	{ KEY_END, LINE_END },
-	{ CONTROL('e'), LINE_END },
-	{ KEY_BACKSPACE, LINE_ERASE_BEFORE },
-	{ CONTROL('h'), LINE_ERASE_BEFORE },
-	{ 127, LINE_ERASE_BEFORE },
-	{ KEY_DC, LINE_ERASE_AT },
-	{ CONTROL('d'), LINE_ERASE_AT },
-	{ CONTROL('w'), LINE_ERASE_WORD },
-	{ CONTROL('u'), LINE_ERASE_START },
-	{ CONTROL('k'), LINE_ERASE_END },
-};
-
 /* The prompts: a row for each mode. */
 static const struct prompt_row {
 	enum tui_mode mode;
@@ -74,7 +49,7 @@ static struct error *apply_filter(struct tui *tui)
 {
 	struct error *err = state_filter_parse(line_edit_text(&tui->edit), &tui->filter);
 
-	tui->message_until = 0;
+	tui->message.until_ns = 0;
 	if (err) {
 		tui_say(tui, true, "%s", err->message);
 		error_destroy(err);
@@ -130,17 +105,13 @@ struct error *prompt_key(struct tui *tui, int key, struct text character)
 
 	if (key == '\r' || key == '\n' || key == KEY_ENTER)
 		return leave_prompt(tui, true);
-	if (key == ESCAPE)
+	if (key == KEY_ESCAPE)
 		return leave_prompt(tui, false);
-	for (size_t i = 0; i < array_length(moves); i++)
-		if (moves[i].key == key)
-			line_edit_move(edit, moves[i].move);
-	if (character.length && (unsigned char)character.bytes[0] >= ' ')
-		line_edit_insert(edit, character);
+	line_edit_key(edit, key, character);
 	if (edit->length == before)
 		return NULL;
 	if (tui->mode == MODE_SEARCH) {
-		tui->message_until = 0;
+		tui->message.until_ns = 0;
 		if (edit->length && !table_search(tui, edit->bytes, false))
 			tui_say(tui, true, "No row has that in its name.");
 	}
@@ -161,8 +132,8 @@ void prompt_draw(struct tui *tui, int y, int columns, int *ret_x)
 	pen_text(&pen, STYLE_PLAIN, text);
 	pen_print(&pen, STYLE_PLAIN, "   ");
 	/* A jump is checked only when it is tried. */
-	if (tui->message_until && tui->mode & (MODE_FILTER | MODE_SEARCH))
-		pen_text(&pen, STYLE_ERROR, text_of(tui->message));
+	if (tui->message.until_ns && tui->mode & (MODE_FILTER | MODE_SEARCH))
+		pen_text(&pen, STYLE_ERROR, text_of(tui->message.text));
 	else
 		pen_text(&pen, STYLE_DIM, text_of(prompt->hint));
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/screen.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <signal.h>
 
 #include "base/clock.h"
@@ -83,26 +81,6 @@ static struct error *take_update(struct tui *tui)
 
 /* --- waiting --- */
 
-enum polled { POLLED_KEYS, POLLED_SIGNALS, POLLED_SCREEN, POLLED_NEWS, POLLED_COUNT };
-
-/* Or until the message has been there for long enough. */
-static struct error *wait_for_something(const struct tui *tui, struct pollfd polled[POLLED_COUNT])
-{
-	uint64_t now = clock_ns(CLOCK_MONOTONIC), until = tui->message_until;
-	const struct timespec left = clock_timespec(until > now ? until - now : 0);
-
-	polled[POLLED_KEYS] = (struct pollfd){ .fd = STDIN_FILENO, .events = POLLIN };
-	polled[POLLED_SIGNALS] = (struct pollfd){ .fd = tui->terminal.signals, .events = POLLIN };
-	polled[POLLED_SCREEN] = (struct pollfd){ .fd = STDOUT_FILENO };
-	polled[POLLED_NEWS] =
-		(struct pollfd){ .fd = window_reader_fd(tui->reader), .events = POLLIN };
-	if (ppoll(polled, POLLED_COUNT, until ? &left : NULL, NULL) >= 0)
-		return NULL;
-	for (size_t i = 0; i < POLLED_COUNT; i++)
-		polled[i].revents = 0;
-	return errno == EINTR ? NULL : error_system(errno, "waiting for keys");
-}
-
 /* Signals that came: those that end the screen say so. */
 static void take_signals(struct tui *tui)
 {
@@ -116,22 +94,19 @@ static void take_signals(struct tui *tui)
 	}
 }
 
-/* Handles one round of poll(2). The view may be another one afterwards. */
-static struct error *do_polled(struct tui *tui, const struct pollfd polled[POLLED_COUNT])
+/* The view may be another one afterwards. */
+static struct error *do_what_came(struct tui *tui, const struct terminal_events *events)
 {
-	const int screen = polled[POLLED_KEYS].revents | polled[POLLED_SCREEN].revents;
 	struct error *err = NULL;
 
-	if (polled[POLLED_SIGNALS].revents)
+	if (events->has_signals)
 		take_signals(tui);
-	else if (screen & (POLLHUP | POLLERR | POLLNVAL))
-		return error_create("the terminal was closed");
-	if (polled[POLLED_KEYS].revents && !tui->is_over)
-		err = keys_read(tui);
-	if (!err && polled[POLLED_NEWS].revents && !tui->is_over)
+	if (events->has_keys && !tui->is_over)
+		err = tui_read_keys(tui);
+	if (!err && events->has_news && !tui->is_over)
 		err = take_update(tui);
-	if (tui->message_until && tui->message_until <= clock_ns(CLOCK_MONOTONIC))
-		tui->message_until = 0;
+	if (tui->message.until_ns && tui->message.until_ns <= clock_ns(CLOCK_MONOTONIC))
+		tui->message.until_ns = 0;
 	return err;
 }
 
@@ -140,12 +115,13 @@ static struct error *run_screen(struct tui *tui)
 	struct error *err = NULL;
 
 	while (!err && !tui->is_over) {
-		struct pollfd polled[POLLED_COUNT];
+		struct terminal_events events;
 
 		tui_draw(tui);
-		err = wait_for_something(tui, polled);
+		err = terminal_wait(&tui->terminal, window_reader_fd(tui->reader),
+				    tui->message.until_ns, &events);
 		if (!err)
-			err = do_polled(tui, polled);
+			err = do_what_came(tui, &events);
 	}
 	return err;
 }

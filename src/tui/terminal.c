@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/utf8.h"
 #include "tui/curses.h"
 /* Capabilities of terminals are macros; they are included only here. */
@@ -250,6 +252,31 @@ void terminal_close(struct terminal *terminal)
 	saved.is_taken = 0;
 	release_signals();
 	terminal->signals = -1;
+}
+
+struct error *terminal_wait(const struct terminal *terminal, int news, uint64_t until_ns,
+			    struct terminal_events *ret)
+{
+	enum { KEYS, SIGNALS, SCREEN, NEWS };
+	struct pollfd polled[] = {
+		[KEYS] = { .fd = STDIN_FILENO, .events = POLLIN },
+		[SIGNALS] = { .fd = terminal->signals, .events = POLLIN },
+		[SCREEN] = { .fd = STDOUT_FILENO },
+		[NEWS] = { .fd = news, .events = POLLIN },
+	};
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	const struct timespec left = clock_timespec(until_ns > now ? until_ns - now : 0);
+
+	*ret = (struct terminal_events){ .has_keys = false };
+	if (ppoll(polled, array_length(polled), until_ns ? &left : NULL, NULL) < 0)
+		return errno == EINTR ? NULL : error_system(errno, "waiting for keys");
+	ret->has_keys = polled[KEYS].revents;
+	ret->has_signals = polled[SIGNALS].revents;
+	ret->has_news = polled[NEWS].revents;
+	if (!ret->has_signals &&
+	    (polled[KEYS].revents | polled[SCREEN].revents) & (POLLHUP | POLLERR | POLLNVAL))
+		return error_create("the terminal was closed");
+	return NULL;
 }
 
 /* Others may have set the terminal since: take it again, and draw all. */

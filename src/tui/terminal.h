@@ -18,6 +18,7 @@
 #define TUI_TERMINAL_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/error.h"
 
@@ -38,6 +39,15 @@ struct error *terminal_open(struct terminal *terminal,
 
 /* Takes a closed one. */
 void terminal_close(struct terminal *terminal);
+
+struct terminal_events {
+	bool has_keys, has_signals, has_news;
+};
+
+/* Wait for keys, signals, or until `news` (a descriptor; -1: none) is readable, or until a time of
+ * CLOCK_MONOTONIC (0: for ever). That the terminal is gone is an error. */
+struct error *terminal_wait(const struct terminal *terminal, int news, uint64_t until_ns,
+			    struct terminal_events *ret) MUST_CHECK;
 
 /* The next signal that came, or 0. What has only to do with the terminal (its size, being stopped
  * and continued) is dealt with here: SIGWINCH says that all is to be drawn again. */

@@ -17,6 +17,7 @@
 
 #include "state/last_exits.h"
 #include "tui/columns.h"
+#include "tui/key_table.h"
 #include "tui/line_edit.h"
 #include "tui/page.h"
 #include "tui/paint.h"
@@ -36,14 +37,6 @@ enum tui_mode {
 	MODE_INTERVAL = 128,
 	MODE_SORT = 256,
 };
-
-/* Columns of a line that a click can hit: [x, end). */
-struct tui_spot {
-	int y, x, end;
-};
-
-#define TUI_HINTS_MAX 32
-struct key_row;
 
 struct tui {
 	const struct screen_options *options;
@@ -96,15 +89,9 @@ struct tui {
 
 	/* What clicks hit, as last drawn. */
 	struct tui_spot legend[BAR_STATES];
-	struct {
-		struct tui_spot spot;
-		const struct key_row *key;
-	} hints[TUI_HINTS_MAX];
-	size_t hint_count;
+	struct key_hints hints;
 
-	char message[160]; /* until message_until */
-	bool message_is_error;
-	uint64_t message_until;
+	struct key_message message;
 
 	bool is_over;
 	struct screen_result result;
@@ -124,11 +111,6 @@ struct error *tui_list(struct tui *tui) MUST_CHECK;
 
 /* Draw all. */
 void tui_draw(struct tui *tui);
-
-static inline bool tui_hits(const struct tui_spot *spot, int y, int x)
-{
-	return spot->end && spot->y == y && x >= spot->x && x < spot->end;
-}
 
 /* Lines of the screen that the head takes, and that are between it and the last one. */
 int tui_head_lines(void);
@@ -193,7 +175,9 @@ struct error *prompt_key(struct tui *tui, int key, struct text character) MUST_C
 /* *ret_x is the column of the cursor. */
 void prompt_draw(struct tui *tui, int y, int columns, int *ret_x);
 
+extern const struct key_table tui_keys;
+
 /* Do what is meant by all keys that were pressed. */
-struct error *keys_read(struct tui *tui) MUST_CHECK;
+struct error *tui_read_keys(struct tui *tui) MUST_CHECK;
 
 #endif
