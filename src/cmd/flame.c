@@ -115,6 +115,8 @@ static int run_flame(const struct command *command, int argc, char **argv)
 		err = profile_output_settle(&arguments.output);
 		if (!err && arguments.diff && argc - first != 2)
 			err = error_create("--diff requires two files");
+		if (!err && arguments.diff && arguments.output.tui)
+			err = error_create("--tui shows no difference of two files");
 		if (err) {
 			status = usage_error(command, err);
 		} else {

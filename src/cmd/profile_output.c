@@ -13,6 +13,7 @@
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "cmd/profile_next.h"
+#include "cmd/profile_screen.h"
 #include "profile/lock_frames.h"
 #include "profile/preset.h"
 #include "profile/symbolise.h"
@@ -104,9 +105,9 @@ struct error *parse_preset(const char *argument, void *at)
 struct error *profile_output_settle(const struct profile_output *output)
 {
 	enum profile_format format;
-	struct error *err = NULL;
+	struct error *err = profile_screen_check(output);
 
-	if (output->format)
+	if (!err && output->format)
 		return profile_format_named(output->format, &format);
 	for (size_t i = 0; !err && i < output->paths.count; i++) {
 		if (strcmp(output->paths.items[i], "-") == 0)
@@ -488,8 +489,11 @@ static struct error *show_named(const struct profile_output *output, struct prof
 		err = idle_find(report->profile, &idle);
 	if (is_text && idle.ns)
 		view.idle = report->idle = &idle;
-	if (!err)
-		err = flame_create(report->profile, report->baseline, &view, &flame);
+	if (!err && output->tui)
+		err = profile_screen_show(output, view.group_by, report->profile);
+	if (err || (output->tui && !output->paths.count))
+		return err;
+	err = flame_create(report->profile, report->baseline, &view, &flame);
 	report->flame = flame;
 	if (!err)
 		err = is_text ? print_profile_text(output, report, interval)

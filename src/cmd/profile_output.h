@@ -27,7 +27,7 @@ struct profile_output {
 	struct {
 		bool keeps, drops, presets;
 	} filters; /* what it is made of */
-	bool offsets, no_inline, shows_idle, quiet;
+	bool offsets, no_inline, shows_idle, tui, quiet;
 	size_t top; /* 0: the usual */
 	bool all;
 	const char *symfs;
@@ -63,6 +63,9 @@ struct profile_output {
 	{ "idle", 0, NULL, parse_flag, PROFILE_OUTPUT_AT(arguments, shows_idle),                   \
 	  "Show idle threads, too: in a profile of the whole host, text leaves their waits out, "  \
 	  "and pictures draw them as one grey frame.", NULL, OPTION_COMMON },    \
+	{ "tui", 0, NULL, parse_flag, PROFILE_OUTPUT_AT(arguments, tui),                           \
+	  "Show a flame graph on the terminal, to zoom, search and group by keys; ? lists "        \
+	  "them.", NULL, false },                                                          \
 	{ "offsets", 's', NULL, parse_flag, PROFILE_OUTPUT_AT(arguments, offsets),                 \
 	  "Show the offset of the instruction after each function name.", NULL, false },           \
 	{ "no-inline", 0, NULL, parse_flag, PROFILE_OUTPUT_AT(arguments, no_inline),               \

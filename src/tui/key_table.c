@@ -28,16 +28,21 @@ const struct key_row *key_table_find(const struct key_table *table, unsigned mod
 void key_table_print(FILE *out, const struct key_table *table, bool is_replay)
 {
 	for (unsigned section = 0; section < table->section_count; section++) {
-		if (table->sections[section].is_of_replay && !is_replay)
-			continue;
-		fprintf(out, "# %s\n", table->sections[section].head);
+		bool has_head = false;
+
 		for (size_t i = 0; i < table->count; i++) {
 			const struct key_row *row = &table->rows[i];
 
-			if (row->section == section && row->label && key_is_offered(row, is_replay))
-				fprintf(out, "  %-10s  %s\n", row->label, row->prose);
+			if (row->section != section || !row->label ||
+			    !key_is_offered(row, is_replay))
+				continue;
+			if (!has_head)
+				fprintf(out, "# %s\n", table->heads[section]);
+			has_head = true;
+			fprintf(out, "  %-10s  %s\n", row->label, row->prose);
 		}
-		fputc('\n', out);
+		if (has_head)
+			fputc('\n', out);
 	}
 }
 

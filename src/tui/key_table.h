@@ -34,15 +34,10 @@ struct key_row {
 	enum key_when when;
 };
 
-struct key_section {
-	const char *head;
-	bool is_of_replay; /* left out of the help of others */
-};
-
 struct key_table {
 	const struct key_row *rows;
 	size_t count;
-	const struct key_section *sections;
+	const char *const *heads; /* of sections */
 	unsigned section_count;
 	/* Sections by how much their hints matter: a narrow screen has no room for all. */
 	const unsigned *hint_order;
@@ -58,7 +53,7 @@ static inline bool key_is_offered(const struct key_row *row, bool is_replay)
 const struct key_row *key_table_find(const struct key_table *table, unsigned mode, bool is_replay,
 				     int key);
 
-/* The help: a head for each section, and a line for each key. */
+/* The help: a head for each section that has keys now, and a line for each key. */
 void key_table_print(FILE *out, const struct key_table *table, bool is_replay);
 
 /* --- the last line --- */

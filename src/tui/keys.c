@@ -8,12 +8,12 @@
 
 enum section { KEYS_ROWS, KEYS_LOOK, KEYS_MOVE, KEYS_REPLAY, KEYS_LEAVE, KEY_SECTIONS };
 
-static const struct key_section sections[KEY_SECTIONS] = {
-	[KEYS_ROWS] = { "Which rows", false },
-	[KEYS_LOOK] = { "How they look", false },
-	[KEYS_MOVE] = { "Moving", false },
-	[KEYS_REPLAY] = { "In a replay", true },
-	[KEYS_LEAVE] = { "Going deeper, and out", false },
+static const char *const heads[KEY_SECTIONS] = {
+	[KEYS_ROWS] = "Which rows",
+	[KEYS_LOOK] = "How they look",
+	[KEYS_MOVE] = "Moving",
+	[KEYS_REPLAY] = "In a replay",
+	[KEYS_LEAVE] = "Going deeper, and out",
 };
 
 /* The way out comes first. */
@@ -558,7 +558,7 @@ static const struct key_row rows[] = {
 const struct key_table tui_keys = {
 	.rows = rows,
 	.count = array_length(rows),
-	.sections = sections,
+	.heads = heads,
 	.section_count = KEY_SECTIONS,
 	.hint_order = hint_order,
 };

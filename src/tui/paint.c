@@ -251,6 +251,90 @@ void pen_swatch(struct pen *pen, enum state state)
 	}
 }
 
+/* --- boxes --- */
+
+/* Of user space and of the kernel, with dark text. Idle time is grey here: boxes without a colour
+ * would not be seen. */
+static const struct {
+	short user, kernel, of_8;
+} box_colours[STATE_COUNT] = {
+	[STATE_EXEC] = { 114, 71, COLOR_GREEN },
+	[STATE_RUNNABLE] = { 221, 214, COLOR_YELLOW },
+	[STATE_PAGING] = { 213, 170, COLOR_MAGENTA },
+	[STATE_SLEEP] = { 110, 67, COLOR_BLUE },
+	[STATE_LOCK] = { 210, 167, COLOR_RED },
+	[STATE_IDLE] = { 250, 245, COLOR_WHITE },
+	[STATE_STOPPED] = { 80, 37, COLOR_CYAN },
+	[STATE_SLEEP_DISK] = { 177, 133, COLOR_MAGENTA },
+	[STATE_SLEEP_TIMER] = { 250, 245, COLOR_WHITE },
+};
+
+#define DARK_TEXT  ((struct colours){ 16, COLOR_BLACK })
+#define LIGHT_TEXT ((struct colours){ 255, COLOR_WHITE })
+#define NOTE_BACK  ((struct colours){ 239, DEFAULT })
+
+static void use_box(const struct pen *pen, struct box_look look, attr_t attributes)
+{
+	const enum state state = bar_state_of(look.state < STATE_COUNT ? look.state : STATE_SLEEP);
+	const struct colours back = { look.is_kernel ? box_colours[state].kernel
+						     : box_colours[state].user,
+				      box_colours[state].of_8 };
+
+	if (look.is_match)
+		attributes |= A_BOLD | A_UNDERLINE;
+	/* Light on dark, as nothing else is. */
+	if (look.is_selected)
+		use(pen, attributes | A_REVERSE | A_BOLD, no_colour, no_colour);
+	else if (look.is_note)
+		use(pen, attributes, LIGHT_TEXT, NOTE_BACK);
+	else
+		use(pen, attributes, DARK_TEXT, back);
+}
+
+void pen_box(struct pen *pen, struct box_look look, struct text text, unsigned width)
+{
+	const bool is_line = pen->terminal->utf8 && pen->terminal->colours;
+	char out[FIT_ROOM(WIDTH_MAX)];
+	const int end = pen->x + (int)(width < room(pen) ? width : room(pen));
+	unsigned used;
+
+	if (!room(pen) || !width)
+		return;
+	use_box(pen,
+		(struct box_look){ look.state, look.is_kernel, look.is_note, look.is_selected,
+				   false },
+		A_NORMAL);
+	write_text(pen, is_line ? "\xe2\x96\x8f" : "|", 1); /* U+258F, an eighth at the left */
+	use_box(pen, look, A_NORMAL);
+	/* The mark of what is left out alone says nothing. */
+	if (end - pen->x >= 2 || text.length <= 1) {
+		used = fit_text(text, (unsigned)(end - pen->x), FIT_START, pen->terminal->utf8,
+				out);
+		write_text(pen, out, used);
+	}
+	look.is_match = false;
+	use_box(pen, look, A_NORMAL);
+	while (pen->x < end)
+		write_text(pen, " ", 1);
+}
+
+void pen_box_note(struct pen *pen, struct box_look look, struct text text)
+{
+	char out[FIT_ROOM(WIDTH_MAX)];
+	const unsigned used = fit_text(text, room(pen), FIT_START, pen->terminal->utf8, out);
+
+	look.is_match = false;
+	use_box(pen, look, A_NORMAL);
+	write_text(pen, out, used);
+}
+
+void pen_narrow(struct pen *pen, unsigned width)
+{
+	use(pen, A_DIM, no_colour, no_colour);
+	for (unsigned i = 0; i < width; i++)
+		write_text(pen, pen->terminal->utf8 ? "\xe2\x96\x92" : ":", 1); /* U+2592 */
+}
+
 void pen_spark(struct pen *pen, const uint8_t *levels, unsigned count)
 {
 	static const char letters[SPARK_LEVELS + 1] = "_.:-=+*#";

@@ -71,6 +71,21 @@ void pen_bar(struct pen *pen, const struct state_times *times, uint64_t whole_ns
 /* The sample of the colour of one of `bar_states`. */
 void pen_swatch(struct pen *pen, enum state state);
 
+/* A box of a flame graph: its colour is that of a state. */
+struct box_look {
+	enum state state;
+	bool is_kernel; /* a bit darker */
+	bool is_note;   /* of no function: in no colour */
+	bool is_selected, is_match;
+};
+
+/* `width` columns: a line at the left, where the box begins, and as much of the text as fits. */
+void pen_box(struct pen *pen, struct box_look look, struct text text, unsigned width);
+/* Text on such a box that is less important than its own. */
+void pen_box_note(struct pen *pen, struct box_look look, struct text text);
+/* So many columns of boxes that are too narrow to be drawn. */
+void pen_narrow(struct pen *pen, unsigned width);
+
 /* Levels as history_get() has them. */
 void pen_spark(struct pen *pen, const uint8_t *levels, unsigned count);
 

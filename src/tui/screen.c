@@ -218,6 +218,7 @@ struct error *screen_run(const struct screen_options *options, const struct scre
 		.no_colour = options->no_colour,
 		.no_utf8 = options->no_utf8,
 		.no_mouse = options->no_mouse,
+		.instead = "use --batch",
 	};
 	struct tui tui = {
 		.options = options,

@@ -158,24 +158,25 @@ static bool set_locale(void)
 	return false;
 }
 
-static struct error *check_terminal(void)
+static struct error *check_terminal(const char *instead)
 {
 	const char *name = getenv("TERM");
 	int status = 0;
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-		return error_create("standard input and output are not a terminal; use --batch");
+		return error_create("standard input and output are not a terminal; %s", instead);
 	if (!name || !*name)
-		return error_create("TERM is not set, so the terminal type is unknown; "
-				    "use --batch");
+		return error_create("TERM is not set, so the terminal type is unknown; %s",
+				    instead);
 	if (setupterm(NULL, STDOUT_FILENO, &status) != OK)
-		return error_create("the terminal type '%s' (TERM) is %s; use --batch", name,
+		return error_create("the terminal type '%s' (TERM) is %s; %s", name,
 				    status == 0 ? "not in terminfo, or lacks functions"
-						: "unknown, since terminfo is missing");
+						: "unknown, since terminfo is missing",
+				    instead);
 	if (!cursor_address || !clear_screen) {
 		del_curterm(cur_term);
-		return error_create(
-			"the terminal type '%s' (TERM) cannot move its cursor; use --batch", name);
+		return error_create("the terminal type '%s' (TERM) cannot move its cursor; %s",
+				    name, instead);
 	}
 	if (tcgetattr(STDIN_FILENO, &saved.found))
 		return error_system(errno, "the terminal");
@@ -211,7 +212,7 @@ static void set_modes(bool no_mouse)
 
 struct error *terminal_open(struct terminal *terminal, const struct terminal_options *options)
 {
-	struct error *err = check_terminal();
+	struct error *err = check_terminal(options->instead);
 
 	if (err)
 		return err;
@@ -232,8 +233,8 @@ struct error *terminal_open(struct terminal *terminal, const struct terminal_opt
 	if (!terminal->screen) {
 		saved.is_taken = 0;
 		release_signals();
-		return error_create("the terminal type '%s' (TERM) lacks functions; use --batch",
-				    getenv("TERM"));
+		return error_create("the terminal type '%s' (TERM) lacks functions; %s",
+				    getenv("TERM"), options->instead);
 	}
 	catch_signals();
 	terminal->signals = saved.pipe[0];

@@ -31,6 +31,7 @@ struct terminal {
 
 struct terminal_options {
 	bool no_colour, no_utf8, no_mouse;
+	const char *instead; /* what to do without a usable one: "use --batch" */
 };
 
 /* Sets the locale of characters. Without a usable terminal, the error says what to do instead. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The folder tui/: the screen of top. ncurses (wide; with static archives) knows terminals and
- * sends only changes; it gets only text that was made safe and cut to a width. Its signal handlers
- * are not used: ours write to a pipe, since other threads have their own signal masks. screen waits
- * for keys, signals and windows at once; windows come from a feed in another thread, so tests can
- * show synthetic threads. columns and keys are tables of rows. Idle time has no colour, since most
- * threads have nothing else.
+ * The folder tui/: the screens of top (screen.h) and of flame graphs (flame_screen.h). ncurses
+ * (wide; with static archives) knows terminals and sends only changes; it gets only text that was
+ * made safe and cut to a width. Its signal handlers are not used: ours write to a pipe, since other
+ * threads have their own signal masks. screen waits for keys, signals and windows at once; windows
+ * come from a feed in another thread, so tests can show synthetic threads. columns and keys are
+ * tables of rows. Idle time has no colour, since most threads have nothing else.
  */
 
 /*
