@@ -20,6 +20,8 @@
 #include "cli/run.h"
 #include "cmd/profile_options.h"
 #include "cmd/profile_output.h"
+#include "cmd/profile_screen.h"
+#include "live/live_profile.h"
 #include "sched/profile_session.h"
 #include "security/privileges.h"
 
@@ -46,6 +48,7 @@ struct taking {
 	unsigned interval;         /* how many have been shown */
 	bool is_shown;
 	unsigned targets_gone; /* how often in a row none was there */
+	int signal;            /* that ended the screen; 0: none */
 };
 
 /* --- until when --- */
@@ -334,6 +337,59 @@ static struct error *start_collecting(struct taking *t)
 	return err;
 }
 
+/* --- on the screen --- */
+
+static const unsigned classes_of_mode[] = {
+	[PROFILE_ON] = FLAME_ON_CPU,
+	[PROFILE_OFF] = FLAME_OFF_CPU,
+	[PROFILE_BOTH] = FLAME_ON_CPU | FLAME_OFF_CPU,
+};
+
+static struct error *take_on_screen(struct taking *t, const char *title, const sigset_t *before)
+{
+	const struct profile_arguments *a = &t->arguments->profile;
+	struct profile_output output = t->arguments->output;
+	const struct flame_screen_options screen =
+		profile_screen_options(&output, title, classes_of_mode[a->mode],
+				       output.group_is_given ? output.group_by : FLAME_BY_PROGRAM);
+	const struct live_profile live = {
+		.session = t->session,
+		.screen = &screen,
+		.duration_ns = a->duration_ns,
+		.ends_with_targets = a->target.pids.count || a->tids.count,
+		.no_inline = output.no_inline,
+		.symfs = output.symfs,
+		.filter = output.filter,
+	};
+	_cleanup_(profile_destroy) struct profile *profile = NULL;
+	struct error *err;
+
+	/* The screen has handlers of its own. */
+	sigprocmask(SIG_SETMASK, before, NULL);
+	err = live_profile_run(&live, &profile, &t->signal);
+	output.tui = false;
+	if (err || !profile || !output.paths.count)
+		return err;
+	/* The samples are what was asked for already. */
+	output.filter = NULL;
+	return profile_output_show(&output, profile, NULL, 0);
+}
+
+/* Options without effect. */
+static struct error *check_screen(const struct taking *t)
+{
+	const struct profile_arguments *a = &t->arguments->profile;
+
+	if (!t->arguments->output.tui)
+		return NULL;
+	if (t->command)
+		return error_create("--tui takes the terminal, which the command needs: start it "
+				    "elsewhere, and use -p");
+	if (a->interval_ns)
+		return error_create("--interval has no effect with --tui");
+	return NULL;
+}
+
 /* Requires CAP_SYS_ADMIN, so it comes before privileges are dropped. */
 static int enable_statistics(void)
 {
@@ -352,7 +408,7 @@ static void keep_heap_small(void)
 	mallopt(M_ARENA_MAX, 1);
 }
 
-static struct error *collect_profile(struct taking *t)
+static struct error *collect_profile(struct taking *t, const char *title)
 {
 	sigset_t before;
 	struct error *err = t->command ? run_start(t->command, &t->run) : NULL;
@@ -373,12 +429,15 @@ static struct error *collect_profile(struct taking *t)
 	t->options.only_times &= !t->options.by_cpu;
 	t->options.quotas = t->options.off_cpu;
 	t->options.statistics = statistics;
-	t->options.progress = show_tables_progress;
+	t->options.progress =
+		t->arguments->output.tui ? live_profile_progress : show_tables_progress;
 	t->options.progress_context = t;
 	if (t->run)
 		t->options.command = (uint32_t)run_pid(t->run);
 	catch_signals(&before);
 	err = open_session(t);
+	if (!err && t->arguments->output.tui)
+		return take_on_screen(t, title, &before);
 	if (!err)
 		err = start_collecting(t);
 	if (!err)
@@ -420,7 +479,9 @@ static int end_collecting(struct taking *t, struct error *err)
 		status = err ? report_error(err, STATUS_RUN_FAILED) : result.status;
 	}
 	run_destroy(t->run);
-	return end_output(t, status);
+	status = end_output(t, status);
+	/* As if the signal had ended it, since shells check that. */
+	return status || !t->signal ? status : 128 + t->signal;
 }
 
 /* --- what was asked for --- */
@@ -464,15 +525,20 @@ static int run_in_mode(const struct command *command, int argc, char **argv, uns
 {
 	struct profile_command_arguments arguments = { .profile = { .min_ns = PROFILE_MIN_NS } };
 	struct taking taking = { .arguments = &arguments };
+	char title[40];
 	struct error *err;
 	int status, first = options_parse(command, argc, argv, &arguments, &status);
 
+	snprintf(title, sizeof(title), "ctprof %s", command->name);
 	if (first >= 0 && arguments.profile.list_probes) {
 		err = find_probes_to_list(argc, argv, first, &arguments.profile);
 		if (!err)
 			err = profile_arguments_list(&arguments.profile);
 		status = err ? report_error(err, STATUS_FAILED) : STATUS_DONE;
 	} else if (first >= 0) {
+		/* A screen can show either, or both. */
+		if (!arguments.profile.mode && arguments.output.tui && mode == PROFILE_ON)
+			arguments.profile.mode = PROFILE_BOTH;
 		if (!arguments.profile.mode)
 			arguments.profile.mode = mode;
 		err = find_command(argc, argv, first, &taking.command);
@@ -481,11 +547,13 @@ static int run_in_mode(const struct command *command, int argc, char **argv, uns
 		if (!err)
 			err = profile_output_settle(&arguments.output);
 		if (!err)
+			err = check_screen(&taking);
+		if (!err)
 			err = profile_output_check(&arguments.output);
 		if (!err)
 			err = profile_arguments_settle(&arguments.profile);
 		status = err ? usage_error(command, err)
-			     : end_collecting(&taking, collect_profile(&taking));
+			     : end_collecting(&taking, collect_profile(&taking, title));
 	}
 	profile_arguments_deinit(&arguments.profile);
 	profile_output_deinit(&arguments.output);
