@@ -41,36 +41,6 @@ static void add_line(struct next *next, struct text name, const char *command)
 
 /* --- on a process that runs --- */
 
-/* The question that a group's first cause leaves open, and the command that answers it. */
-static void add_process_command(struct next *next, const struct overview_group *group)
-{
-	struct overview_line command = { 0 };
-
-	switch (overview_stands_still(group) ? CAUSE_SWITCH : group->order[0]) {
-	case CAUSE_CPU:
-	case CAUSE_FAULT:
-		line_add(&command, "where does it run? ctprof profile -p %u -d 5s", group->pid);
-		break;
-	case CAUSE_CPU_WAIT:
-		line_add(&command,
-			 "what runs instead? ctprof offcpu -p %u -d 5s --state runnable "
-			 "--preempted-by",
-			 group->pid);
-		break;
-	case CAUSE_MEMORY:
-		line_add(&command,
-			 "where does it take memory? ctprof profile -p %u -d 5s "
-			 "-e tracepoint:kmem:rss_stat",
-			 group->pid);
-		break;
-	default:
-		line_add(&command, "where does it wait? ctprof offcpu -p %u -d 5s", group->pid);
-	}
-	add_line(next, name_text(group->label), command.text);
-}
-
-/* --- on the files --- */
-
 /* The name as an argument: of --match, it is a glob. NULL where a terminal does not show it as it
  * is, or without memory. */
 static char *group_word(struct text name, bool is_glob)
@@ -90,6 +60,52 @@ static char *group_word(struct text name, bool is_glob)
 	}
 	return escaped ? text_shell_word((struct text){ escaped, length }) : NULL;
 }
+
+/* "--cgroup /a.service" of a whole cgroup, else "-p 17": its process with most of the time. The
+ * root is the host, and a path with a pattern is several cgroups. NULL without memory. */
+static char *target_option(const struct next *next, const struct overview_group *group)
+{
+	const struct text name = name_text(group->label);
+	_cleanup_free_ char *word = NULL;
+
+	if (next->report->view->axis == &group_axes[AXIS_CGROUP] && name.length > 1 &&
+	    name.bytes[0] == '/' && !memchr(name.bytes, '{', name.length))
+		word = group_word(name, false);
+	return word ? text_print("--cgroup %s", word) : text_print("-p %u", group->pid);
+}
+
+/* The question that a group's first cause leaves open, and the command that answers it. */
+static void add_process_command(struct next *next, const struct overview_group *group)
+{
+	_cleanup_free_ char *target = target_option(next, group);
+	struct overview_line command = { 0 };
+
+	if (!target)
+		return;
+	switch (overview_stands_still(group) ? CAUSE_SWITCH : group->order[0]) {
+	case CAUSE_CPU:
+	case CAUSE_FAULT:
+		line_add(&command, "where does it run? ctprof profile %s -d 5s", target);
+		break;
+	case CAUSE_CPU_WAIT:
+		line_add(&command,
+			 "what runs instead? ctprof offcpu %s -d 5s --state runnable "
+			 "--preempted-by",
+			 target);
+		break;
+	case CAUSE_MEMORY:
+		line_add(&command,
+			 "where does it take memory? ctprof profile %s -d 5s "
+			 "-e tracepoint:kmem:rss_stat",
+			 target);
+		break;
+	default:
+		line_add(&command, "where does it wait? ctprof offcpu %s -d 5s", target);
+	}
+	add_line(next, name_text(group->label), command.text);
+}
+
+/* --- on the files --- */
 
 /* "ctprof compare a.zst b.zst --match x --group-by unit"; NULL: not to be said so. */
 static char *file_command(const struct report *report, const struct overview_group *group)
