@@ -264,6 +264,9 @@ static struct error *unknown_option(const struct command *command, const char *w
 	char bare[64];
 
 	if (strncmp(word, "--", 2) != 0) {
+		for (const struct foreign_option *f = command->foreign; f && f->letter; f++)
+			if (f->letter == letter[1])
+				return error_create("unknown option '%s': %s", letter, f->instead);
 		err = misplaced_option(command, letter, words);
 		return err ? err : error_create("unknown option '%s'", letter);
 	}

@@ -307,6 +307,15 @@ static int run_top(const struct command *command, int argc, char **argv)
 	return status;
 }
 
+/* Of top(1) and htop(1). */
+static const struct foreign_option foreign_options[] = {
+	{ 'd', "-i 2s sets the interval; --batch -n 10 ends after ten windows" },
+	{ 'u', "-f user:NAME shows the threads of a user" },
+	{ 'o', "-s KEY chooses the order" },
+	{ 'H', "rows are threads unless --by says otherwise" },
+	{ '\0', NULL },
+};
+
 const struct command top_command = {
 	.name = "top",
 	.run = run_top,
@@ -321,4 +330,5 @@ const struct command top_command = {
 		      "sudo ctprof top --inspect 4242" },
 	.options = top_options,
 	.option_count = array_length(top_options),
+	.foreign = foreign_options,
 };
