@@ -174,23 +174,38 @@ static void put_subject(struct json_writer *w, const struct screen_subject *subj
 		json_null(w);
 }
 
-static void put_answer(struct json_writer *w, const struct wait_answer *answer)
+/* The members of a state that the sentence explains. */
+static void put_wait(struct json_writer *w, const struct wait_answer *answer,
+		     const struct seen_wait *wait)
 {
-	const struct wait_chain *chain = &answer->chain;
+	const struct wait_chain *chain = &wait->chain;
 
-	json_key(w, "answer");
-	json_string(w, answer->sentence);
 	put_string_or_null(w, "state",
-			   answer->lead < STATE_COUNT ? state_rows[answer->lead].name : NULL);
+			   wait->state < STATE_COUNT ? state_rows[wait->state].name : NULL);
 	json_key(w, "threads_alike");
-	json_u64(w, answer->has_chain ? answer->threads ? answer->alike : 1 : 0);
+	json_u64(w, wait->is_there ? answer->threads ? wait->alike : 1 : 0);
 	json_key(w, "chain");
 	json_array_begin(w);
-	for (size_t i = 0; answer->has_chain && i < chain->count; i++)
+	for (size_t i = 0; wait->is_there && i < chain->count; i++)
 		put_link(w, &chain->links[i]);
 	json_array_end(w);
 	json_key(w, "deadlock");
-	json_bool(w, answer->has_chain && chain->cycle < chain->count);
+	json_bool(w, wait->is_there && chain->cycle < chain->count);
+}
+
+static void put_answer(struct json_writer *w, const struct wait_answer *answer)
+{
+	json_key(w, "answer");
+	json_string(w, answer->sentence);
+	put_wait(w, answer, &answer->first);
+	json_key(w, "also");
+	if (answer->second.state < STATE_COUNT) {
+		json_object_begin(w);
+		put_wait(w, answer, &answer->second);
+		json_object_end(w);
+	} else {
+		json_null(w);
+	}
 }
 
 static struct error *print_json(struct top *top, const struct screen_subject *subject,
@@ -268,6 +283,16 @@ struct error *top_inspect_end(const struct top *top)
 			    top->arguments->filter ? " that meets --filter" : "");
 }
 
+/* Nothing is printed until the first window ends. */
+static void say_length(const struct top_arguments *a)
+{
+	char amount[UNITS_TEXT_MAX];
+
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "measuring %" PRIu32 " for %s...\n", a->inspect,
+			units_format(amount, UNIT_NS, (__int128)a->interval_ns));
+}
+
 void top_inspect_begin(struct top *top)
 {
 	const struct top_arguments *a = top->arguments;
@@ -282,6 +307,7 @@ void top_inspect_begin(struct top *top)
 
 	PRIVILEGES_RAISED;
 
+	say_length(a);
 	for (size_t i = 0; i < reading->threads.count; i++)
 		if (is_inspected(top, &reading->threads.items[i])) {
 			const struct state_thread *thread = &reading->threads.items[i];

@@ -14,13 +14,6 @@
 /* Threads of a group that are looked at: those with most of the state. */
 #define MEMBERS_MOST 32
 
-/* What was seen of a row in one state. */
-struct seen_wait {
-	bool is_there;
-	struct wait_chain chain;
-	uint32_t alike; /* glances, or threads of a group, that showed the same */
-};
-
 /* --- glances that agree --- */
 
 static bool is_link_alike(const struct wait_link *a, const struct wait_link *b)
@@ -265,7 +258,6 @@ struct error *wait_answer_find(const struct wait_host *host, const struct state_
 			       const char *lock, double lock_share, const char *remark,
 			       struct wait_answer *ret)
 {
-	struct seen_wait *seen = calloc(2, sizeof(*seen)), *second = seen + 1;
 	struct wait_sentence sentence = {
 		.line = line,
 		.measured = measured,
@@ -276,31 +268,28 @@ struct error *wait_answer_find(const struct wait_host *host, const struct state_
 		.lock_share = lock_share,
 		.remark = remark,
 	};
+	struct seen_wait *first = &ret->first, *second = &ret->second;
 	struct error *err;
 	size_t length;
 	FILE *out;
 
-	*ret = (struct wait_answer){ .lead = sentence.lead, .threads = sentence.threads };
-	if (!seen)
-		return &error_no_memory;
 	sentence.second = wait_sentence_second(line, measured, sentence.lead);
-	err = look_at_row(host, line, members, count, sentence.lead, seen);
+	*ret = (struct wait_answer){ .threads = sentence.threads,
+				     .first.state = sentence.lead,
+				     .second.state = sentence.second };
+	err = look_at_row(host, line, members, count, sentence.lead, first);
 	if (!err)
 		err = look_at_row(host, line, members, count, sentence.second, second);
-	if (!err) {
-		ret->has_chain = seen->is_there;
-		ret->chain = seen->chain;
-		ret->alike = sentence.alike = seen->alike;
-		sentence.chain = seen->is_there ? &ret->chain : NULL;
-		sentence.second_chain = second->is_there ? &second->chain : NULL;
-		sentence.second_alike = second->alike;
-		out = open_memstream(&ret->sentence, &length);
-		if (out)
-			wait_sentence_print(out, &sentence);
-		err = out && file_close_memory(out, &ret->sentence) ? NULL : &error_no_memory;
-	}
-	free(seen);
-	return err;
+	if (err)
+		return err;
+	sentence.chain = first->is_there ? &first->chain : NULL;
+	sentence.alike = first->alike;
+	sentence.second_chain = second->is_there ? &second->chain : NULL;
+	sentence.second_alike = second->alike;
+	out = open_memstream(&ret->sentence, &length);
+	if (out)
+		wait_sentence_print(out, &sentence);
+	return out && file_close_memory(out, &ret->sentence) ? NULL : &error_no_memory;
 }
 
 void wait_answer_deinit(struct wait_answer *answer)

@@ -8,12 +8,18 @@
 #include "base/error.h"
 #include "top/wait_sentence.h"
 
-struct wait_answer {
-	char *sentence; /* one line, safe to print; owned */
-	enum state lead;
-	bool has_chain;
+/* What was seen of a row in a state. */
+struct seen_wait {
+	enum state state; /* STATE_COUNT: there is none to explain */
+	bool is_there;
 	struct wait_chain chain;
-	uint32_t threads, alike; /* as in struct wait_sentence */
+	uint32_t alike; /* glances, or threads of a group, that showed the same */
+};
+
+struct wait_answer {
+	char *sentence;   /* one line, safe to print; owned */
+	uint32_t threads; /* as in struct wait_sentence */
+	struct seen_wait first, second;
 };
 
 /*

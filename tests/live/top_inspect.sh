@@ -35,6 +35,24 @@ holder_is_named() {
 	equal "a deadlock" "$(jq .deadlock "$json")" false
 }
 
+# A thread waits for a locked file, another one at a pipe: JSON has both waits.
+second_waits_are_in_json() {
+	command -v python3 > /dev/null || skip "there is no python3"
+	start python3 -c 'import fcntl, os, sys, threading
+def lock():
+    file = open(sys.argv[1], "w")
+    fcntl.flock(file, fcntl.LOCK_EX)
+    return file
+kept, pipe = lock(), os.pipe()
+for work in lock, lambda: os.read(pipe[0], 1):
+    threading.Thread(target=work, daemon=True).start()
+print("ready", flush=True)
+threading.Event().wait()' "$scratch/lock.python"
+	"$ctprof" top --inspect "$pid" -i 200ms --format json > "$json"
+	equal "both" "$(jq -c '[.state, .chain[0].waits, .chain[1].tid, .also.state, .also.chain[0].waits, .also.chain[0].object]' "$json")" \
+		"[\"lock\",\"file_lock\",$pid,\"sleep_pipe\",\"call\",\"a pipe from python3 ($pid)\"]"
+}
+
 # The holder waits for memory that does not come, within write(2): the file is locked in the kernel.
 locks_of_the_kernel_are_named() {
 	grep -q 'blocker' <(bpftool btf dump file /sys/kernel/btf/vmlinux 2> /dev/null) || skip "this kernel does not note locks"
@@ -192,6 +210,7 @@ run_case "top: the thread that has a file locked in the kernel is named" inspect
 run_case "top: the thread that holds the lock of memory is named" inspect_needs_top locks_of_memory_are_named
 run_case "top: what the holder of a lock waits for is named" inspect_needs_top what_the_holder_does_is_named
 run_case "top: the thread that is joined is named" inspect_needs_top joins_are_named
+run_case "top: the second wait of a process is in JSON" inspect_needs_top second_waits_are_in_json
 run_case "top: a circle of waits is a deadlock" inspect_needs_top circles_are_deadlocks
 run_case "top: a number that is no thread holds no lock" inspect_needs_top no_thread_is_no_holder
 run_case "top: the other ends of pipes and sockets are named" inspect_needs_top other_ends_are_named
