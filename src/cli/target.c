@@ -122,11 +122,14 @@ struct error *target_hidden(const struct target *target, const struct thread_num
 {
 	const uint32_t number = target_alive(target, tids);
 
-	if (!number)
-		return NULL;
+	return number ? target_hidden_number(target->pids.count, number) : NULL;
+}
+
+struct error *target_hidden_number(bool is_process, uint32_t number)
+{
 	return error_create("%s %" PRIu32 " is alive, but this kernel shows none of its threads to "
 			    "BPF programs; try: ctprof top --engine procfs %" PRIu32,
-			    target->pids.count ? "process" : "thread", number, number);
+			    is_process ? "process" : "thread", number, number);
 }
 
 struct error *target_find_cgroup(const char **path, uint64_t *ret)

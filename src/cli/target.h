@@ -56,6 +56,9 @@ uint32_t target_alive(const struct target *target, const struct thread_numbers *
 struct error *target_hidden(const struct target *target,
 			    const struct thread_numbers *tids) MUST_CHECK;
 
+/* That of one number. */
+struct error *target_hidden_number(bool is_process, uint32_t number) MUST_CHECK;
+
 /* The number of a cgroup, and its path as /proc has it: users may give the directory too. An error
  * where it is not there. */
 struct error *target_find_cgroup(const char **path, uint64_t *ret) MUST_CHECK;

@@ -9,6 +9,7 @@
 #include "base/interrupts.h"
 #include "cli/display.h"
 #include "cli/terminal.h"
+#include "os/tasks.h"
 #include "security/privileges.h"
 #include "top/top.h"
 #include "tui/columns.h"
@@ -232,6 +233,29 @@ static struct error *print_window(struct top *top, size_t number)
 	return err ? err : states_report_print(&report, stdout);
 }
 
+/* Of several numbers, the first that has no row: once. */
+static void print_missing(struct top *top)
+{
+	struct error *err = NULL;
+	uint32_t number;
+	bool is_process;
+
+	if (top->has_printed_missing)
+		return;
+	number = top_missing_target(top, &is_process);
+	if (!number)
+		return;
+	top->has_printed_missing = true;
+	if (task_is_alive(number))
+		err = target_hidden_number(is_process, number);
+	if (err)
+		fprintf(stderr, "ctprof: %s\n", err->message);
+	else
+		fprintf(stderr, "ctprof: %s %" PRIu32 " has ended\n",
+			is_process ? "process" : "thread", number);
+	error_destroy(err);
+}
+
 static struct error *print_engine_window(struct top *top, size_t number)
 {
 	const struct top_arguments *a = top->arguments;
@@ -240,6 +264,7 @@ static struct error *print_engine_window(struct top *top, size_t number)
 	if (err)
 		return err;
 	print_lost(top);
+	print_missing(top);
 	print_incomplete(top);
 	print_recorder(top);
 	return print_window(top, number);
@@ -321,5 +346,8 @@ struct error *top_run_batch(struct top *top)
 	if (err)
 		return err;
 	err = top->replay ? run_replay(top) : run_engine(top);
+	if (!err && !top->replay && !top->arguments->inspect &&
+	    top->arguments->format == STATES_FORMAT_TABLE)
+		top_batch_next(top, stdout);
 	return err ? err : top_inspect_end(top);
 }

@@ -14,6 +14,7 @@
 #include "base/thread.h"
 #include "cli/terminal.h"
 #include "os/host_load.h"
+#include "os/tasks.h"
 #include "security/privileges.h"
 #include "top/settings_file.h"
 #include "top/top.h"
@@ -36,6 +37,21 @@ static void look_at_load(struct screen_host *ret)
 
 		ret->psi[i] = some->measured ? some->avg10 / 100.0 : -1;
 	}
+}
+
+/* Of several that were asked for, the first that has no row; NULL: none. */
+static const char *missing_target(struct top *top)
+{
+	bool is_process;
+	const uint32_t number = top_missing_target(top, &is_process);
+
+	if (!number)
+		return NULL;
+	snprintf(top->problem, sizeof(top->problem), "%s %" PRIu32 " %s",
+		 is_process ? "process" : "thread", number,
+		 task_is_alive(number) ? "is hidden from BPF programs: --engine procfs shows it"
+				       : "has ended");
+	return top->problem;
 }
 
 static void look_at_host(struct top *top, struct screen_host *ret)
@@ -65,6 +81,8 @@ static void look_at_host(struct top *top, struct screen_host *ret)
 		ret->problem = "has ended";
 	else if (top_is_target_hidden(top))
 		ret->problem = "is hidden from BPF programs: --engine procfs shows it";
+	else
+		ret->problem = missing_target(top);
 	if (!top->recorder)
 		return;
 	top_recorder_look(top->recorder, &status);

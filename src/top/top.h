@@ -73,10 +73,11 @@ struct top {
 	struct top_inspector inspector;
 	struct row_reader rows; /* what /proc says of them */
 	struct top_batch batch;
-	size_t windows;        /* that were read */
-	size_t most_threads;   /* in a window, since memory was given back */
-	unsigned few_threads;  /* windows in a row with a quarter of them, or less */
-	bool has_printed_lost; /* threads that the engine had no room for */
+	size_t windows;           /* that were read */
+	size_t most_threads;      /* in a window, since memory was given back */
+	unsigned few_threads;     /* windows in a row with a quarter of them, or less */
+	bool has_printed_lost;    /* threads that the engine had no room for */
+	bool has_printed_missing; /* one of several that were asked for */
 	/* The screen's notes about the recording that is made or shown. */
 	char note[80], problem[320];
 	char target[160]; /* what was asked for: "process 17 (bash)"; "" for all of the host */
@@ -97,6 +98,10 @@ bool top_targets_have_ended(const struct top *top);
  * that was asked for, in neither reading of the window (target_hidden() in cli/target.h)? */
 bool top_is_target_hidden(const struct top *top);
 
+/* The first number that was asked for of which the engine sees no thread, in neither reading of the
+ * window: it has ended, or is hidden. 0: there is none. */
+uint32_t top_missing_target(const struct top *top, bool *ret_is_process);
+
 /* Facts of rows, as of the last window; of a replay none is known. */
 void top_read_facts(struct top *top, unsigned wanted, const struct row_subject *subjects,
 		    size_t count, struct row_facts *ret);
@@ -112,6 +117,8 @@ const char *top_user_name(void *users, uint32_t uid);
 struct error *top_select(struct top_arguments *arguments, uint32_t number) MUST_CHECK;
 
 struct error *top_run_batch(struct top *top) MUST_CHECK;
+/* The command that goes on from the first row of the last window, in a line. */
+void top_batch_next(const struct top *top, FILE *out);
 /* A signal came: what there is is printed without more waiting. */
 bool top_batch_is_over(void);
 

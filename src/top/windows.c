@@ -233,6 +233,9 @@ bool top_targets_have_ended(const struct top *top)
 	return !target_alive(&top->arguments->target, &top->arguments->tids);
 }
 
+/* Of more the search would take longer than it is worth. */
+#define TARGETS_CHECKED 64
+
 /* An exec ends one record and begins the next: both readings of the window have none. */
 bool top_is_target_hidden(const struct top *top)
 {
@@ -240,6 +243,35 @@ bool top_is_target_hidden(const struct top *top)
 	    top->readings[1].threads.count)
 		return false;
 	return target_alive(&top->arguments->target, &top->arguments->tids);
+}
+
+static bool has_thread(const struct top *top, bool is_process, uint32_t number)
+{
+	for (size_t k = 0; k < array_length(top->readings); k++)
+		for (size_t i = 0; i < top->readings[k].threads.count; i++) {
+			const struct state_thread *thread = &top->readings[k].threads.items[i];
+
+			if ((is_process ? thread->tgid : thread->tid) == number)
+				return true;
+		}
+	return false;
+}
+
+uint32_t top_missing_target(const struct top *top, bool *ret_is_process)
+{
+	const struct top_arguments *a = top->arguments;
+	const size_t count = a->target.pids.count + a->tids.count;
+
+	for (size_t i = 0; i < count && i < TARGETS_CHECKED && has_all_targets(top); i++) {
+		const bool is_process = i < a->target.pids.count;
+		const uint32_t number = is_process ? a->target.pids.items[i]
+						   : a->tids.items[i - a->target.pids.count];
+
+		*ret_is_process = is_process;
+		if (!has_thread(top, is_process, number))
+			return number;
+	}
+	return 0;
 }
 
 struct error *top_select(struct top_arguments *arguments, uint32_t number)

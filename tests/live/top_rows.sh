@@ -217,6 +217,20 @@ facts_are_those_of_proc() {
 		jq 'has("command") or has("memory_bytes") or has("last_exit")')" false
 }
 
+# The last line of a table is the command that goes on from its first row; one of two processes ended.
+batch_goes_on() {
+	local waits ended told=$scratch/rows.told
+
+	start bash -c 'exec 9<> <(:); echo ready; read -r -u 9'
+	waits=$pid
+	start bash -c 'echo ready; read -t 0.3 < <(sleep 9)'
+	ended=$pid
+	"$ctprof" top --batch -n 4 -i 200ms -b process -p "$waits,$ended" > "$scratch/rows.next" 2> "$told"
+	equal "the last line" "$(tail -n 1 "$scratch/rows.next")" "bash: what does it wait for? ctprof top --inspect $waits"
+	equal "what is said" "$(< "$told")" "ctprof: process $ended has ended"
+	equal "for programs" "$("$ctprof" top --batch -n 1 -i 100ms -b process -p "$waits" --format csv | tail -n 1 | cut -d, -f3)" bash
+}
+
 # Of two shells one has a variable of 8 MiB more, and a lower priority; the order of rows is that of both.
 facts_order_rows() {
 	local small large key rows=$scratch/rows.order
@@ -377,6 +391,7 @@ run_case "top: --batch ends with the process that it watches" rows_need_top batc
 run_case "top: the screen names the watched process, and its end" rows_need_top target_is_on_the_screen
 run_case "top: CSV has the process of a thread, and tables mark ended ones" rows_need_top csv_and_tables_say_who
 run_case "top: columns have what /proc says" rows_need_top facts_are_those_of_proc
+run_case "top: --batch ends with the next command" rows_need_top batch_goes_on
 run_case "top: what /proc says decides the order" rows_need_top facts_order_rows
 run_case "top: columns of other users' processes" rows_need_top facts_of_strangers
 run_case "top: the last exit of a process stays in sight" rows_need_top exits_stay_in_sight
