@@ -4,10 +4,7 @@
 #include <asm/ioctls.h>
 #include <errno.h>
 #include <linux/bpf.h>
-#include <linux/seccomp.h>
 #include <sched.h>
-#include <seccomp.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -17,9 +14,10 @@
 #include "base/array.h"
 #include "base/thread.h"
 #include "os/map_query.h"
+#include "security/call_filter.h"
 #include "security/privileges.h"
 
-/* Whatever their arguments. Numbers that this machine does not have are left out. */
+/* Whatever their arguments. */
 static const int allowed[] = {
 	/* clang-format off */
 	/* memory and threads */
@@ -81,97 +79,46 @@ static const int of_filters[] = { PR_SET_NO_NEW_PRIVS, PR_GET_SECCOMP, PR_SET_SE
  * can be made to type (TIOCSTI). */
 static const int controls[] = { TCGETS, (int)MAP_QUERY_REQUEST };
 
-/* Calls, whatever their arguments. */
-static int allow(scmp_filter_ctx filter, const int *calls, size_t count)
-{
-	int failed = 0;
-
-	for (size_t i = 0; !failed && i < count; i++)
-		failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i], 0);
-	return failed;
-}
-
-/* A call with one of these values as the low 32 bits of an argument, which are all that the kernel
- * looks at there. */
-static int allow_values(scmp_filter_ctx filter, int call, unsigned argument, const int *values,
-			size_t count)
-{
-	int failed = 0;
-
-	for (size_t i = 0; !failed && i < count; i++) {
-		const struct scmp_arg_cmp value = {
-			.arg = argument,
-			.op = SCMP_CMP_MASKED_EQ,
-			.datum_a = UINT32_MAX,
-			.datum_b = (uint32_t)values[i],
-		};
-
-		failed = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, call, 1, &value);
-	}
-	return failed;
-}
-
 /* Signals to this process, and its own limits. */
 static int allow_own(scmp_filter_ctx filter)
 {
 	const int self[] = { 0, getpid() };
-	int failed = allow_values(filter, SCMP_SYS(tgkill), 0, &self[1], 1);
+	int failed = call_filter_allow_values(filter, SCMP_SYS(tgkill), 0, &self[1], 1);
 
 	return failed ? failed
-		      : allow_values(filter, SCMP_SYS(prlimit64), 0, self, array_length(self));
+		      : call_filter_allow_values(filter, SCMP_SYS(prlimit64), 0, self,
+						 array_length(self));
 }
 
 static int allow_watching(scmp_filter_ctx filter)
 {
-	int failed = allow_values(filter, SCMP_SYS(bpf), 0, of_maps, array_length(of_maps));
+	int failed =
+		call_filter_allow_values(filter, SCMP_SYS(bpf), 0, of_maps, array_length(of_maps));
 
 	if (!failed)
-		failed = allow(filter, confines, array_length(confines));
+		failed = call_filter_allow(filter, confines, array_length(confines));
 	return failed ? failed
-		      : allow_values(filter, SCMP_SYS(prctl), 0, of_filters,
-				     array_length(of_filters));
+		      : call_filter_allow_values(filter, SCMP_SYS(prctl), 0, of_filters,
+						 array_length(of_filters));
 }
 
-static int add_rules(scmp_filter_ctx filter, enum thread_kind kind)
+static int add_rules(scmp_filter_ctx filter, const void *kind)
 {
 	int failed = allow_threads(filter);
 
 	if (!failed)
-		failed = allow(filter, allowed, array_length(allowed));
+		failed = call_filter_allow(filter, allowed, array_length(allowed));
 	if (!failed)
 		failed = allow_own(filter);
 	if (!failed)
-		failed = allow_values(filter, SCMP_SYS(ioctl), 1, controls, array_length(controls));
+		failed = call_filter_allow_values(filter, SCMP_SYS(ioctl), 1, controls,
+						  array_length(controls));
 	if (!failed)
-		failed = allow_values(filter, SCMP_SYS(ptrace), 0, traces, array_length(traces));
-	if (!failed && kind == THREAD_WATCHER)
+		failed = call_filter_allow_values(filter, SCMP_SYS(ptrace), 0, traces,
+						  array_length(traces));
+	if (!failed && *(const enum thread_kind *)kind == THREAD_WATCHER)
 		failed = allow_watching(filter);
 	return failed;
-}
-
-/* Can this kernel filter system calls, and is that allowed here (Linux 4.14)? */
-static bool has_filters(void)
-{
-	const uint32_t action = SECCOMP_RET_ERRNO;
-
-	return !syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action);
-}
-
-/* False: the kernel has filters, and did not take this one. */
-static bool install_filter(enum thread_kind kind)
-{
-	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
-	bool is_installed;
-
-	if (!filter)
-		return false;
-	/* Use a binary tree; and skip the mitigation of speculative store bypass, which is for
-	 * untrusted code and slows down everything (SECCOMP_FILTER_FLAG_SPEC_ALLOW). */
-	seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
-	seccomp_attr_set(filter, SCMP_FLTATR_CTL_SSB, 1);
-	is_installed = !add_rules(filter, kind) && !seccomp_load(filter);
-	seccomp_release(filter);
-	return is_installed || !has_filters();
 }
 
 /* In the new thread, which must not go on with more than this. */
@@ -184,7 +131,7 @@ static void confine(enum thread_kind kind)
 	static const char reason[] = "ctprof: cannot restrict system calls or capabilities of a "
 				     "parser thread\n";
 
-	if (privileges_keep_in_thread(uses) || !install_filter(kind)) {
+	if (privileges_keep_in_thread(uses) || !call_filter_install(add_rules, &kind)) {
 		(void)!write(STDERR_FILENO, reason, sizeof(reason) - 1);
 		abort();
 	}

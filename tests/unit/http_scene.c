@@ -3,12 +3,17 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "security/server_sandbox.h"
 
 static struct error *write_string(struct http_exchange *exchange, const char *string)
 {
@@ -148,21 +153,73 @@ static int listen_on_loopback(int *port)
 	return fd;
 }
 
+static struct error *open_server(struct http_scene *scene, int listen_fd, const char *token)
+{
+	const struct http_options options = {
+		.listen_fd = listen_fd,
+		.token = token,
+		.clients_most = 16,
+	};
+
+	return http_open(&options, routes, array_length(routes), scene, &scene->server);
+}
+
 void http_scene_open(struct http_scene *scene, const char *token)
 {
-	struct http_options options = { .token = token, .clients_most = 16 };
-	char address[32];
+	int listen_fd;
 
 	*scene = (struct http_scene){ 0 };
-	options.listen_fd = listen_on_loopback(&scene->port);
-	snprintf(address, sizeof(address), "127.0.0.1:%d", scene->port);
-	options.address = address;
-	expect_ok(http_open(&options, routes, array_length(routes), scene, &scene->server));
+	listen_fd = listen_on_loopback(&scene->port);
+	expect_ok(open_server(scene, listen_fd, token));
+}
+
+/* Serve until the other end of the pipe is closed. */
+static struct error *serve_confined(struct http_scene *scene, int listen_fd, int end)
+{
+	struct pollfd fds[] = { { .fd = end }, { .events = POLLIN } };
+	int kept[] = { listen_fd, end };
+	struct error *err = server_sandbox_enter(kept, array_length(kept));
+
+	if (!err)
+		err = open_server(scene, listen_fd, NULL);
+	while (!err && !fds[0].revents) {
+		fds[1].fd = http_fd(scene->server);
+		poll(fds, array_length(fds), http_timeout_ms(scene->server));
+		err = http_serve(scene->server);
+	}
+	http_close(scene->server);
+	return err;
+}
+
+void http_scene_open_confined(struct http_scene *scene)
+{
+	int listen_fd, pipe_fds[2];
+
+	*scene = (struct http_scene){ 0 };
+	listen_fd = listen_on_loopback(&scene->port);
+	assert_int_equal(pipe2(pipe_fds, O_CLOEXEC), 0);
+	scene->process = fork();
+	if (!scene->process) {
+		close(pipe_fds[1]);
+		/* The sanitizer looks for leaks at other ends, by calls that are refused. */
+		syscall(SYS_exit_group, serve_confined(scene, listen_fd, pipe_fds[0]) != NULL);
+	}
+	assert_true(scene->process > 0);
+	close(listen_fd);
+	close(pipe_fds[0]);
+	scene->end = pipe_fds[1];
 }
 
 void http_scene_close(struct http_scene *scene)
 {
+	int status;
+
 	http_close(scene->server);
+	if (!scene->process)
+		return;
+	close(scene->end);
+	assert_int_equal(waitpid(scene->process, &status, 0), scene->process);
+	assert_int_equal(status, 0);
 }
 
 int http_client(const struct http_scene *scene)
@@ -186,11 +243,14 @@ void http_send(int client, const char *bytes)
 
 void http_run(struct http_scene *scene)
 {
-	const int timeout = http_timeout_ms(scene->server);
-	struct pollfd server = { .fd = http_fd(scene->server), .events = POLLIN };
+	const int timeout = scene->server ? http_timeout_ms(scene->server) : -1;
+	struct pollfd server = { .fd = -1, .events = POLLIN };
 
+	if (scene->server)
+		server.fd = http_fd(scene->server);
 	poll(&server, 1, timeout >= 0 && timeout < 5 ? timeout : 5);
-	expect_ok(http_serve(scene->server));
+	if (scene->server)
+		expect_ok(http_serve(scene->server));
 }
 
 char *http_receive(struct http_scene *scene, int client)

@@ -25,10 +25,14 @@
 struct http_scene {
 	struct http_server *server;
 	int port;
+	pid_t process;               /* that runs the server; 0: this one */
+	int end;                     /* of that process, when it is closed */
 	unsigned handled, destroyed; /* calls of handlers; of destroy() of what /stream keeps */
 };
 
 void http_scene_open(struct http_scene *scene, const char *token);
+/* The same in a process of its own, in the sandbox of servers. */
+void http_scene_open_confined(struct http_scene *scene);
 void http_scene_close(struct http_scene *scene);
 
 int http_client(const struct http_scene *scene);

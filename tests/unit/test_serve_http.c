@@ -344,8 +344,26 @@ TEST(abandoned)
 	close(clients[3]);
 }
 
+/* What the server needs is what its sandbox allows. */
+TEST(confined)
+{
+	struct http_scene scene;
+	_cleanup_free_ char *packed = NULL;
+
+	http_scene_open_confined(&scene);
+	for (int i = 0; i < 20; i++)
+		expect_answer(&scene, "GET /hello HTTP/1.1\r\n", 200, "hello");
+	packed = http_ask(&scene, "GET /large HTTP/1.1\r\nAccept-Encoding: gzip, br\r\n");
+	assert_non_null(strstr(packed, "Content-Encoding: gzip\r\n"));
+	expect_answer(&scene, "GET /pieces HTTP/1.1\r\n", 200, "piece");
+	expect_answer(&scene, "GET /nothing HTTP/1.1\r\n", 404, "not found");
+	expect_answer(&scene, "GET /fails?errno=2 HTTP/1.1\r\n", 404, "a reason");
+	http_scene_close(&scene);
+}
+
 UNIT_TESTS(cmocka_unit_test(answers), cmocka_unit_test(refusals),
 	   cmocka_unit_test(hosts_and_origins), cmocka_unit_test(tokens), cmocka_unit_test(lasting),
 	   cmocka_unit_test(slow_heads), cmocka_unit_test(heads), cmocka_unit_test(bodies),
 	   cmocka_unit_test(pipelined), cmocka_unit_test(compressed), cmocka_unit_test(later),
-	   cmocka_unit_test(streams), cmocka_unit_test(pieces), cmocka_unit_test(abandoned))
+	   cmocka_unit_test(streams), cmocka_unit_test(pieces), cmocka_unit_test(abandoned),
+	   cmocka_unit_test(confined))
