@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -16,6 +11,7 @@
 #include "os/host_load.h"
 #include "os/tasks.h"
 #include "security/privileges.h"
+#include "top/flame.h"
 #include "top/settings_file.h"
 #include "top/top.h"
 #include "tui/screen.h"
@@ -180,87 +176,6 @@ static struct error *jump_replay(void *context, const char *to)
 	return replay_jump(top->replay, to);
 }
 
-/* --- after it --- */
-
-#define PROFILE_TIME "10s"
-#define TICK_MS      250
-
-/* In the child: execute `ctprof profile` for the selected thread. Returns only on failure. */
-static struct error *profile(const struct screen_result *result)
-{
-	const char *target = result->is_process ? "--pid" : "--tid";
-	char number[16];
-	const char *const words[] = { "ctprof", "profile",    "--mode",     "both", target,
-				      number,   "--duration", PROFILE_TIME, NULL };
-
-	snprintf(number, sizeof(number), "%" PRIu32, result->tid);
-	fprintf(stderr, "ctprof profile --mode both %s %s --duration %s\n", target, number,
-		PROFILE_TIME);
-	execv("/proc/self/exe", (char **)(uintptr_t)words);
-	return error_system(errno, "ctprof profile");
-}
-
-/* The engine goes on: it gives back the records of threads that end meanwhile. */
-static struct error *wait_for(struct top *top, pid_t child)
-{
-	const struct timespec tick = { .tv_nsec = TICK_MS * (NS_PER_S / 1000) };
-	struct error *err = NULL;
-
-	while (waitpid(child, NULL, WNOHANG) == 0) {
-		nanosleep(&tick, NULL);
-		if (!err)
-			err = tick_screen(top);
-	}
-	return err;
-}
-
-/* Wait for a line, of which the first key counts; meanwhile the engine goes on. The answer is no if
- * the user wants no more, or the terminal is gone. */
-static struct error *ask_to_return(struct top *top, bool *ret)
-{
-	struct pollfd keyboard = { .fd = STDIN_FILENO, .events = POLLIN };
-	char keys[64] = "", first = '\0';
-	struct error *err = NULL;
-	ssize_t got = 1;
-	int ready;
-
-	fputs("\nPress Enter to return to ctprof top, q and Enter to quit.\n", stderr);
-	while (!err && got > 0 && !memchr(keys, '\n', sizeof(keys))) {
-		ready = poll(&keyboard, 1, TICK_MS);
-		if (ready <= 0) {
-			err = tick_screen(top);
-			continue;
-		}
-		memset(keys, 0, sizeof(keys));
-		got = read(STDIN_FILENO, keys, sizeof(keys));
-		first = first ? first : keys[0];
-	}
-	*ret = !err && got > 0 && first != 'q';
-	return err;
-}
-
-/* Profile, and ask. `^C` ends the profile, which then prints what it has, and not this process. */
-static struct error *profile_and_return(struct top *top, const struct screen_result *result,
-					bool *ret_returns)
-{
-	struct sigaction ignored = { .sa_handler = SIG_IGN }, before;
-	struct error *err;
-	pid_t child;
-
-	*ret_returns = false;
-	sigaction(SIGINT, &ignored, &before);
-	child = fork();
-	if (child == 0) {
-		sigaction(SIGINT, &before, NULL);
-		err = profile(result);
-		fprintf(stderr, "ctprof: %s\n", err->message);
-		_exit(STATUS_FAILED);
-	}
-	err = child < 0 ? error_system(errno, "ctprof profile") : wait_for(top, child);
-	sigaction(SIGINT, &before, NULL);
-	return err ? err : ask_to_return(top, ret_returns);
-}
-
 /* --- what is kept from run to run --- */
 
 /* Options come before the file. */
@@ -327,7 +242,7 @@ struct error *top_run_screen(struct top *top, int *ret)
 		.context = top,
 	};
 	struct screen_result result = { 0 };
-	struct error *err = top_read_first(top);
+	struct error *err = top_read_first(top), *failed;
 	bool returns = true;
 
 	read_settings(a, &settings, note);
@@ -335,8 +250,15 @@ struct error *top_run_screen(struct top *top, int *ret)
 		err = screen_run(&options, &feed, &result);
 		options.again = &result;
 		returns = false;
-		if (!err && result.exit == SCREEN_PROFILE)
-			err = profile_and_return(top, &result, &returns);
+		if (err || result.exit != SCREEN_PROFILE)
+			continue;
+		*note = '\0';
+		failed = top_flame(top, &result, &result.signal);
+		/* The threads are still there to be seen. */
+		if (failed)
+			snprintf(note, sizeof(note), "%s", failed->message);
+		error_destroy(failed);
+		returns = !result.signal;
 	}
 	if (err)
 		return err;

@@ -199,14 +199,14 @@ static struct error *choose_view(struct tui *tui)
 	const struct screen_options *options = tui->options;
 
 	column_choice_init(&tui->columns);
+	if (options->note && *options->note)
+		tui_say(tui, true, "%s", options->note);
 	if (options->again) {
 		continue_screen(tui, options->again);
 		return NULL;
 	}
 	if (options->settings)
 		use_settings(tui, options->settings);
-	if (options->note && *options->note)
-		tui_say(tui, true, "%s", options->note);
 	return options->columns ? column_choice_parse(text_of(options->columns), &tui->columns)
 				: NULL;
 }

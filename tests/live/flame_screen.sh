@@ -107,6 +107,33 @@ shows_both_times() {
 	left_with 0
 }
 
+# From a row of top, and back to it.
+top_opens_it() {
+	start_chain sleep 100000 20
+	on_screen 100 30 top -p "$pid"
+	shows "^ +$pid +chain"
+	press Down P
+	shows "thread $pid"
+	shows 'timer [0-9.]+%'
+	shows chain_sleep
+	press q
+	shows "^ +$pid +chain"
+	# From the inspector, too: a process of one thread is that.
+	press 2
+	shows '1 process|THR'
+	press Home Down Enter
+	shows Inspector
+	press P
+	shows "thread $pid"
+	shows chain_sleep
+	kill "$pid"
+	shows 'all targets have ended'
+	press q
+	shows 'ctprof top'
+	press q
+	left_with 0
+}
+
 is_refused() {
 	local output
 
@@ -118,4 +145,5 @@ is_refused() {
 
 run_case "a flame graph grows on the terminal, is frozen, and ends with its target" screen_needs_tmux grows
 run_case "a flame graph on the terminal has time on and off the CPU" screen_needs_tmux shows_both_times
+run_case "a flame graph on the terminal is opened by top, which continues" screen_needs_tmux top_opens_it
 run_case "a flame graph on the terminal needs one" needs_profiles is_refused
