@@ -60,7 +60,7 @@ class Span {
 		const first = isSame ? ticks[0].seq : 0, end = isSame ? ticks[ticks.length - 1].seq + 1 : 0;
 		const was = isSame ? old[0].seq : 0, wasEnd = isSame ? old[old.length - 1].seq + 1 : 0;
 		const gone = first - was + Math.max(0, wasEnd - end);
-		if (isSame && first >= was && end >= wasEnd && gone < ticks.length) {
+		if (isSame && first >= was && first <= wasEnd && end >= wasEnd && gone < ticks.length) {
 			this.take(recording, old.slice(0, first - was), -1);
 			this.take(recording, ticks.slice(wasEnd - first), 1);
 		} else {

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// A server with the page of ctprof serve and synthetic or recorded readings, for work on the page and
+// for its tests:
+//
+//	node tests/assets/serve/fake.mjs [--port N] [--history TICKS] [--interval-ms N] [--crowd N] [--stacks N] [--recorded FILE]
+//
+// FILE is the output of `curl -N 'http://.../api/live'`. Where the program has a server of its own,
+// tests use that as well.
+import { createServer } from "node:http";
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { dirname, extname, join } from "node:path";
+import { Readings } from "./readings.mjs";
+
+const assets = join(dirname(fileURLToPath(import.meta.url)), "../../../assets");
+const types = { ".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml" };
+// Files that the page shares with others.
+const shared = ["flame_words.js", "page.css", "table.js"];
+const headers = { "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+	"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-cache" };
+
+// The events of a recorded stream.
+function eventsOf(text) {
+	return text.split(/\n\n+/).map(block => {
+		const event = { type: "message", id: "", data: "" };
+		for (const line of block.split("\n")) {
+			const [, field, value] = /^(\w+): ?(.*)$/.exec(line) || [];
+			if (field === "event")
+				event.type = value;
+			else if (field === "id" || field === "data")
+				event[field] += value;
+		}
+		return event;
+	}).filter(event => event.data);
+}
+
+export class FakeServer {
+	// `ticks` are those of the past; with `intervalMs` others follow.
+	constructor(options = {}) {
+		this.options = { history: 60, intervalMs: 1000, token: "", generation: 1, ...options };
+		this.readings = new Readings(options.readings);
+		this.about = this.readings.about();
+		this.ticks = [];
+		this.clients = new Set();
+		this.requests = [];
+		for (let i = 0; i < this.options.history; i++)
+			this.ticks.push(this.readings.next());
+		this.server = createServer((request, response) => this.answer(request, response).catch(wrong => {
+			response.writeHead(wrong.code === "ENOENT" ? 404 : 500, headers).end(String(wrong.message));
+		}));
+	}
+
+	async listen(port = 0) {
+		await new Promise(resolve => this.server.listen(port, "127.0.0.1", resolve));
+		this.port = this.server.address().port;
+		if (this.options.intervalMs)
+			this.timer = setInterval(() => this.advance(), this.options.intervalMs);
+		return "http://127.0.0.1:" + this.port + "/" + (this.options.token ? "?token=" + this.options.token : "");
+	}
+
+	async close() {
+		clearInterval(this.timer);
+		for (const client of this.clients)
+			client.destroy();
+		this.server.closeAllConnections();
+		await new Promise(resolve => this.server.close(resolve));
+	}
+
+	advance() {
+		const tick = this.readings.next();
+		this.ticks.push(tick);
+		for (const client of this.clients)
+			client.write(this.event(tick));
+	}
+
+	event(tick) {
+		return "event: tick\nid: " + this.options.generation + "." + tick.seq + "\ndata: " + JSON.stringify(tick) + "\n\n";
+	}
+
+	async answer(request, response) {
+		const url = new URL(request.url, "http://host");
+		this.requests.push(request.url);
+		if (url.pathname === "/" || url.pathname.startsWith("/page/")) {
+			const name = url.pathname === "/" ? "index.html" : url.pathname.slice(6);
+			if (!/^[\w]+\.\w+$/.test(name))
+				throw Object.assign(new Error("no such file"), { code: "ENOENT" });
+			const bytes = await readFile(shared.includes(name) ? join(assets, name) : join(assets, "serve", name));
+			response.writeHead(200, { ...headers, "Content-Type": types[extname(name)] }).end(bytes);
+			return;
+		}
+		if (this.options.token && url.searchParams.get("token") !== this.options.token) {
+			response.writeHead(401, headers).end("a token is needed");
+			return;
+		}
+		if (url.pathname === "/api/about") {
+			response.writeHead(200, { ...headers, "Content-Type": "application/json" }).end(JSON.stringify(this.about));
+		} else if (url.pathname === "/api/live") {
+			this.stream(request, response);
+		} else {
+			response.writeHead(404, headers).end("no such path");
+		}
+	}
+
+	stream(request, response) {
+		const [generation, seq] = (request.headers["last-event-id"] || "").split(".").map(Number);
+		const knows = generation === this.options.generation;
+		response.writeHead(200, { ...headers, "Content-Type": "text/event-stream" });
+		response.write("retry: 300\n\nevent: about\ndata: " + JSON.stringify(this.about) + "\n\n");
+		if (!knows)
+			response.write("event: reset\ndata: {\"generation\": " + this.options.generation + "}\n\n");
+		if (this.options.recorded) {
+			for (const event of this.options.recorded)
+				if (event.type !== "about" || event !== this.options.recorded[0])
+					response.write("event: " + event.type + "\nid: " + event.id + "\ndata: " + event.data + "\n\n");
+		} else {
+			for (const tick of this.ticks)
+				if (!knows || tick.seq > seq)
+					response.write(this.event(tick));
+		}
+		this.clients.add(response);
+		response.on("close", () => this.clients.delete(response));
+	}
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+	const given = Object.fromEntries(process.argv.slice(2).join(" ").split("--").filter(Boolean).map(word => word.trim().split(/[ =]/)));
+	const number = (name, otherwise) => given[name] === undefined ? otherwise : +given[name];
+	const recorded = given.recorded ? eventsOf(await readFile(given.recorded, "utf8")) : null;
+	const server = new FakeServer({ history: number("history", 120), intervalMs: recorded ? 0 : number("interval-ms", 1000), recorded,
+		readings: { crowd: number("crowd", 0), stacks: number("stacks", 0), beginMs: Date.now() - 1000 * number("history", 120) } });
+	if (recorded)
+		server.about = JSON.parse(recorded.find(event => event.type === "about").data);
+	console.log(await server.listen(number("port", 0)));
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// The page of ctprof serve in a headless Chromium, with synthetic readings:
+//
+//	node tests/assets/serve/page.mjs [--pictures FOLDER] [--only WORDS] [--measure]
+//
+// What it shows is compared with sums made from the same readings in another way (truth.mjs).
+// --measure prints how long drawing takes; nothing depends on that. Ends with 77 without Chromium.
+import assert from "node:assert";
+import { join } from "node:path";
+import Browser from "../browser.js";
+import { FakeServer } from "./fake.mjs";
+import { foldedText, truth } from "./truth.mjs";
+
+const given = process.argv.slice(2), pictures = given.includes("--pictures") ? given[given.indexOf("--pictures") + 1] : null;
+const only = given.includes("--only") ? given[given.indexOf("--only") + 1] : "";
+const browser = await Browser.start();
+if (!browser)
+	process.exit(77);
+
+const FIRST = Date.UTC(2026, 10, 26, 12);
+
+async function openPage(server, { hash = "", query = "", ...options } = {}) {
+	const page = await browser.page({ width: 1280, height: 800, ...options });
+	await page.open(server.address + query + hash);
+	await page.until(count => document.body.dataset.seq && ctprofPage.store.recording.ticks.length === count, server.ticks.length);
+	await settled(page);
+	return page;
+}
+
+async function serverWith(options) {
+	const server = new FakeServer({ intervalMs: 0, history: 90, readings: { seed: 5, beginMs: FIRST, ...options?.readings }, ...options });
+	server.address = await server.listen(options?.port);
+	return server;
+}
+
+const text = (page, id) => page.run(id => document.getElementById(id).textContent, id);
+const click = (page, id) => page.run(id => document.getElementById(id).click(), id);
+const pressButton = (page, box, value) => page.run((box, value) =>
+	document.querySelector("#" + box + " [data-value=" + value + "]").click(), box, value);
+/* Only the page in front draws. */
+const settled = page => page.run(() => new Promise((done, fail) => {
+	setTimeout(() => fail(new Error("nothing is drawn")), 20000);
+	requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)));
+}));
+const folded = page => page.run(() => {
+	const { tree } = ctprofPage.view, names = tree.functions.names, lines = [];
+	for (let i = 1; i < tree.count; i++)
+		if (tree.own[i])
+			lines.push(tree.path(i).map(fn => names[fn]).join(";") + " " + tree.own[i]);
+	return lines.sort().join("\n") + "\n";
+});
+const percent = (part, whole) => (100 * part / whole).toFixed(1) + " %";
+const last = server => server.ticks[server.ticks.length - 1].seq;
+const truthOf = (server, first, end) => truth(server.about, server.ticks, first, end);
+
+// The numbers on the page, against those of the readings `first` to `end`.
+async function showsTruth(page, server, first, end) {
+	const wanted = truthOf(server, first, end), sum = [...wanted.words.values()].reduce((a, b) => a + b, 0);
+	assert.strictEqual(await folded(page), foldedText(wanted.folded));
+	assert.match(await text(page, "answer"), new RegExp("^2 CPUs, " + Math.round(100 * wanted.cpu / (2 * wanted.ns)) + " % busy; "));
+	const buttons = await page.run(() => [...document.querySelectorAll("#bands button:not([hidden])")].slice(0, -1)
+		.map(b => [b.childNodes[1].textContent, b.querySelector("small").textContent]));
+	assert.deepStrictEqual(Object.fromEntries(buttons), Object.fromEntries([...wanted.words].filter(([, ns]) => ns).map(([word, ns]) => [word, percent(ns, sum)])));
+	assert.strictEqual(await page.run(() => document.getElementById("losses").textContent),
+		wanted.missed ? "In this window: " + wanted.missed + " switches missed" : "");
+	const rows = await page.run(() => [...document.querySelectorAll("#table tbody tr")].map(row => [row.cells[1].textContent, row.cells[2].textContent, row.cells[3].textContent]));
+	const threads = [...wanted.times].filter(([, of]) => [...of.values()].some(ns => ns)).map(([thread, of]) =>
+		[thread.tid + "", percent(of.get("ran") || 0, wanted.ns), percent(of.get("CPU wait") || 0, wanted.ns)]);
+	const byId = (a, b) => a[0] - b[0];
+	assert.deepStrictEqual(rows.sort(byId), threads.sort(byId));
+}
+
+async function picture(page, name) {
+	if (pictures)
+		await page.picture(join(pictures, "serve-" + name + ".png"));
+}
+
+const cases = {
+	async "shows what the readings say, and follows them"() {
+		const server = await serverWith(), page = await openPage(server);
+		await showsTruth(page, server, 31, 90);
+		await picture(page, "light");
+		/* One at a time is another way than all at once. */
+		for (let i = 0; i < 12; i++) {
+			server.advance();
+			await page.until(seq => +document.body.dataset.seq === seq, last(server));
+		}
+		await showsTruth(page, server, 43, 102);
+		return [page, server];
+	},
+
+	async "shows a window of the past, pauses and goes on"() {
+		const server = await serverWith(), page = await openPage(server, { hash: "#window=" + (FIRST + 10000) + "-" + (FIRST + 25000) });
+		await page.until(() => +document.body.dataset.seq === 25);
+		await showsTruth(page, server, 11, 25);
+		server.advance();
+		await page.until(() => ctprofPage.store.recording.ticks.length === 91);
+		await settled(page);
+		await showsTruth(page, server, 11, 25);
+		assert.strictEqual(await text(page, "status"), "paused");
+		await page.press(" ");
+		await page.until(() => +document.body.dataset.seq === 91);
+		await showsTruth(page, server, 32, 91);
+		/* Drag over the first third of the past. */
+		const area = await page.run(() => { const a = document.getElementById("timeline").getBoundingClientRect(); return [a.left, a.top, a.width]; });
+		for (const [type, share] of [["mousePressed", 0.01], ["mouseMoved", 0.2], ["mouseMoved", 1 / 3], ["mouseReleased", 1 / 3]])
+			await page.send("Input.dispatchMouseEvent", { type, x: area[0] + share * area[2], y: area[1] + 30, button: "left", buttons: 1, clickCount: 1 });
+		await settled(page);
+		const shown = await page.run(() => ctprofPage.shown().map(tick => tick.seq));
+		assert(shown[0] <= 3 && Math.abs(shown[shown.length - 1] - 30) <= 2, "dragged to " + shown);
+		await showsTruth(page, server, shown[0], shown[shown.length - 1]);
+		return [page, server];
+	},
+
+	async "zooms, searches and keeps both in its address"() {
+		const server = await serverWith(), page = await openPage(server);
+		const at = await page.run(() => {
+			const { graph } = ctprofPage, { tree, placed } = graph, area = graph.canvas.getBoundingClientRect();
+			for (let p = 0; p < placed.count; p++)
+				if (tree.functions.names[tree.fn[placed.node[p]]] === "pthread_mutex_lock")
+					return [area.left + (placed.left[p] + placed.width[p] / 2) * area.width,
+						area.top + graph.rowOf(placed.node[p]) * 18 + graph.shift - graph.box.scrollTop + 9];
+			return null;
+		});
+		for (const type of ["mouseMoved", "mousePressed", "mouseReleased"])
+			await page.send("Input.dispatchMouseEvent", { type, x: at[0], y: at[1], button: type === "mouseMoved" ? "none" : "left", clickCount: 1 });
+		const hash = await page.run(() => new URLSearchParams(location.hash.slice(1)).get("zoom"));
+		assert.strictEqual(hash, "shopd\nmain\nserve\nCart::update(Cart::Item const&)\npthread_mutex_lock");
+		assert.match(await text(page, "details"), /^pthread_mutex_lock · in \/opt\/shop\/shopd · /);
+		await picture(page, "zoomed");
+		await page.press("/");
+		await page.type("futex_do_w");
+		await settled(page);
+		const wanted = truthOf(server, 31, 90), all = [...wanted.folded.values()].reduce((a, b) => a + b, 0);
+		const hits = [...wanted.folded].filter(([stack]) => /futex_do_w/.test(stack)).reduce((sum, [, ns]) => sum + ns, 0);
+		assert.match(await text(page, "matched"), new RegExp(" frames?, " + (100 * hits / all).toFixed(2) + "%$"));
+		const again = await openPage(server, { hash: await page.run(() => location.hash) });
+		assert.strictEqual(await again.run(() => ctprofPage.graph.path.length), 5);
+		assert.strictEqual(await text(again, "matched"), await text(page, "matched"));
+		await page.send("Page.bringToFront");
+		await page.press("Escape");
+		await settled(page);
+		assert.strictEqual(await page.run(() => ctprofPage.graph.top + location.hash), "0");
+		return [page, again, server];
+	},
+
+	async "compares with a window that is pinned"() {
+		const server = await serverWith(), page = await openPage(server, { hash: "#window=10" });
+		await page.press("p");
+		for (let i = 0; i < 20; i++)
+			server.advance();
+		await page.until(seq => +document.body.dataset.seq === seq, last(server));
+		const before = truthOf(server, 81, 90), after = truthOf(server, 101, 110), scale = after.ns / before.ns;
+		const sums = await page.run(() => {
+			const { tree } = ctprofPage.view;
+			return [tree.before[0], tree.total[0], tree.weight[0]];
+		});
+		const sum = of => [...of.folded.values()].reduce((a, b) => a + b, 0);
+		assert(Math.abs(sums[0] - sum(before) * scale) < 1000, sums[0] + " before, not " + sum(before) * scale);
+		assert.strictEqual(sums[1], sum(after));
+		await picture(page, "compare");
+		await page.press("p");
+		await settled(page);
+		await showsTruth(page, server, 101, 110);
+		return [page, server];
+	},
+
+	async "has callers and callees, wakers, functions and an inspector"() {
+		const server = await serverWith(), page = await openPage(server, { dark: true, hash: "#thread=1000" });
+		const wanted = truthOf(server, 31, 90), [thread, of] = [...wanted.times].find(([t]) => t.tid === 1000);
+		const states = await page.run(() => [...document.querySelectorAll("#inspector .state")].map(line => line.children[0].textContent + " " + line.children[3].textContent));
+		const whole = [...of.values()].reduce((a, b) => a + b, 0);
+		assert.deepStrictEqual(states, [...of].sort((a, b) => b[1] - a[1]).map(([word, ns]) => word + " " + percent(ns, whole)), thread.name);
+		await picture(page, "inspector");
+		await page.press("Escape");
+		await pressButton(page, "view", "sandwich");
+		await settled(page);
+		await page.run(() => [...document.querySelectorAll("#table tbody tr")].find(row => row.cells[0].textContent === "pthread_mutex_lock").click());
+		await settled(page);
+		assert.strictEqual(await text(page, "sandwich-title"), "Callers and callees of pthread_mutex_lock");
+		await picture(page, "sandwich");
+		const total = await page.run(() => [...document.querySelectorAll("#table tbody tr")].find(row =>
+			row.cells[0].textContent === "main" && row.cells[5].textContent === "/opt/shop/shopd").cells[3].textContent);
+		const inMain = [...wanted.folded].filter(([stack]) => /^shopd;main(;|$)/.test(stack)).reduce((sum, [, ns]) => sum + ns, 0);
+		assert.strictEqual(total, (inMain / 1e9).toFixed(3) + "s");
+		await pressButton(page, "tables", "wakers");
+		await settled(page);
+		assert.match(await page.run(() => document.querySelector("#table tbody").textContent), /shopd\/0/);
+		await picture(page, "dark");
+		return [page, server];
+	},
+
+	async "begins with leaves, groups, filters, and hides states"() {
+		const server = await serverWith(), page = await openPage(server, { hash: "#leaf=1&by=none&icicle=1&filter=postgres", width: 800, height: 600 });
+		const wanted = truthOf(server, 31, 90), sums = new Map();
+		for (const [stack, ns] of wanted.folded)
+			if (stack.startsWith("postgres;")) {
+				const turned = stack.split(";").slice(1).reverse().join(";");
+				sums.set(turned, (sums.get(turned) || 0) + ns);
+			}
+		assert.strictEqual(await folded(page), foldedText(sums));
+		await picture(page, "small");
+		await pressButton(page, "mode", "on");
+		await settled(page);
+		const ran = await page.run(() => ctprofPage.view.tree.total[0]), own = [...sums].filter(([stack]) => /^ExecQual/.test(stack)).reduce((a, [, ns]) => a + ns, 0);
+		assert(ran >= own && ran < own * 1.1, "on CPUs " + ran + ", not " + own);
+		for (const by of ["process", "thread", "cgroup", "container", "state"]) {
+			await page.run(by => { const s = document.getElementById("group"); s.value = by; s.dispatchEvent(new Event("change")); }, by);
+			await settled(page);
+			assert.strictEqual(await page.run(() => ctprofPage.view.tree.total[0]), ran, by);
+		}
+		return [page, server];
+	},
+
+	async "survives that the server begins again"() {
+		const server = await serverWith(), page = await openPage(server);
+		const { port } = server;
+		await server.close();
+		await page.until(() => document.getElementById("status").className === "lost");
+		const next = await serverWith({ port, generation: 2, history: 70, readings: { seed: 9, beginMs: FIRST + 200000 } });
+		await page.until(() => document.getElementById("status").className === "live" && +document.body.dataset.seq === 70
+			&& ctprofPage.store.recording.ticks.length === 70);
+		await settled(page);
+		await showsTruth(page, next, 11, 70);
+		/* The browser says so itself. */
+		page.problems = page.problems.filter(problem => !/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/.test(problem));
+		return [page, next];
+	},
+
+	async "passes its token on, and says what it cannot do without"() {
+		const server = await serverWith({ token: "s3cret" }), page = await openPage(server);
+		assert(server.requests.includes("/api/live?token=s3cret"), server.requests.join(" "));
+		const link = await page.run(() => {
+			const found = [...document.querySelectorAll("#download-menu a")].find(a => /go tool/.test(a.textContent));
+			let address = "";
+			found.addEventListener("click", event => { address = found.href; event.preventDefault(); });
+			found.click();
+			return address;
+		});
+		assert.match(link, /\/api\/profile\?from=\d+&to=\d+&format=pprof&token=s3cret$/);
+		return [page, server];
+	},
+};
+
+async function measure(name, readings, history, hash) {
+	const server = await serverWith({ history, readings: { seed: 3, beginMs: FIRST, ...readings } }), begun = Date.now();
+	const page = await openPage(server, { hash }), loaded = Date.now() - begun;
+	const result = await page.run(async () => {
+		const { graph, store, view } = ctprofPage, draws = [], nodes = [];
+		for (let i = 1; i < view.tree.count && nodes.length < 40; i++)
+			if (view.tree.depth[i] <= 4 && view.tree.firstChild[i] >= 0)
+				nodes.push(i);
+		for (let i = 0; i < 60; i++) {
+			await new Promise(done => requestAnimationFrame(done));
+			const at = performance.now();
+			graph.zoom(i % 2 ? 0 : nodes[i / 2 % nodes.length]);
+			graph.pen.getImageData(0, 0, 1, 1); /* until it is on the canvas */
+			draws.push(performance.now() - at);
+		}
+		draws.sort((a, b) => a - b);
+		const paint = performance.getEntriesByName("first-contentful-paint")[0];
+		return { frames: view.tree.count, placed: graph.placed.count, samples: store.recording.sampleCount, median: draws[30], worst: draws[59],
+			refresh: ctprofPage.refreshTime, paint: paint && paint.startTime };
+	});
+	const refreshes = [];
+	for (let i = 0; i < 5; i++) {
+		server.advance();
+		await page.until(seq => +document.body.dataset.seq === seq, last(server));
+		refreshes.push(await page.run(() => ctprofPage.refreshTime));
+	}
+	console.log(name + ": " + result.samples + " samples, " + result.frames + " frames, " + result.placed + " wide enough; zoom "
+		+ result.median.toFixed(1) + " ms median, " + result.worst.toFixed(1) + " ms at most; all for a window "
+		+ result.refresh.toFixed(0) + " ms, for a tick " + refreshes.sort((a, b) => a - b)[2].toFixed(0) + " ms; first paint "
+		+ result.paint?.toFixed(0) + " ms, data shown after " + loaded + " ms");
+	await page.send("Page.close");
+	await server.close();
+}
+
+let failed = 0;
+if (given.includes("--measure")) {
+	await measure("small", {}, 120, "");
+	await measure("100,000 frames", { stacks: 400 }, 60, "");
+	await measure("1,000,000 samples", { stacks: 16700 }, 60, "");
+	await measure("10,000 threads", { crowd: 10000 }, 120, "");
+} else {
+	for (const [name, run] of Object.entries(cases)) {
+		if (only && !name.includes(only))
+			continue;
+		try {
+			for (const thing of await run()) {
+				if (thing instanceof FakeServer) {
+					await thing.close();
+				} else {
+					assert.deepStrictEqual(thing.problems, [], name);
+					await thing.send("Page.close");
+				}
+			}
+		} catch (wrong) {
+			failed++;
+			console.log("the page " + name + ": " + wrong.stack);
+		}
+	}
+}
+await browser.end();
+process.exit(failed ? 1 : 0);
