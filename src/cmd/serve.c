@@ -23,6 +23,7 @@
 #include "cli/commands.h"
 #include "cmd/profile_options.h"
 #include "security/privileges.h"
+#include "security/server_sandbox.h"
 #include "serve/collector.h"
 #include "serve/listen.h"
 #include "serve/web.h"
@@ -132,14 +133,13 @@ static int run_web(const struct serving *s)
 			.clients_most = CLIENTS,
 		},
 	};
+	int kept[] = { s->sockets[1], s->listen_fd };
 	struct error *err;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, "ctprof-web");
 	for (size_t i = 0; i < INTERRUPTS_COUNT; i++)
 		signal(interrupts_numbers[i], SIG_IGN);
-	close(s->sockets[0]);
-	err = privileges_keep(0);
+	err = server_sandbox_enter(kept, array_length(kept));
 	if (!err)
 		err = web_run(&options);
 	return err ? report_error(err, STATUS_FAILED) : STATUS_DONE;

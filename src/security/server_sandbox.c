@@ -6,6 +6,7 @@
 #include <grp.h>
 #include <limits.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -102,6 +103,13 @@ static struct error *keep_descriptors(int *kept, size_t count)
 	return NULL;
 }
 
+/* While there is CAP_SETPCAP, which goes with the user. */
+static void drop_bounds(void)
+{
+	for (unsigned long each = 0; prctl(PR_CAPBSET_READ, each, 0, 0, 0) >= 0; each++)
+		prctl(PR_CAPBSET_DROP, each, 0, 0, 0);
+}
+
 /* Without CAP_SETUID and CAP_SETGID root stays root, which has no rights over files of others
  * without capabilities, and whose own ones the filter keeps closed. */
 static struct error *change_user(void)
@@ -124,6 +132,7 @@ struct error *server_sandbox_enter(int *kept, size_t count)
 	/* Reads the file of the time zone. */
 	tzset();
 	err = keep_descriptors(kept, count);
+	drop_bounds();
 	if (!err)
 		err = change_user();
 	if (!err)
@@ -131,6 +140,8 @@ struct error *server_sandbox_enter(int *kept, size_t count)
 	if (err)
 		return err;
 	setrlimit(RLIMIT_CORE, &none);
+	/* After the change of the user, which undoes it. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* Programs of the same user cannot trace it, nor read its memory. */
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
 		return error_system(errno, "cannot protect the memory of the server");

@@ -16,9 +16,9 @@
 #include "base/error.h"
 
 /*
- * Confine this process, which must have one thread, for good. It keeps its standard error and the
- * `count` descriptors at `kept`, which are sorted here; all others are closed, and standard input
- * and output become /dev/null.
+ * Confine this process, which must have one thread, for good. It ends when its parent does. It
+ * keeps its standard error and the `count` descriptors at `kept`, which are sorted here; all others
+ * are closed, and standard input and output become /dev/null.
  *
  * Call it before privileges_keep(), for changing the user requires CAP_SETUID and CAP_SETGID. Root
  * without them, as in some containers, stays root without capabilities.

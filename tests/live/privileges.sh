@@ -144,6 +144,24 @@ top_drops() {
 	between "threads beside the first" 1 $others 1000
 }
 
+# The process that measures, and the one that talks to the network.
+serve_drops() {
+	local web nobody="65534 65534 65534 65534 65534 65534 65534 65534"
+
+	in_background "$ctprof" serve --listen 127.0.0.1:0
+	is_limited $pid $(mask "${growing[@]}" "${writing[@]}") $(mask "${parsing[@]}" bpf)
+	equal "those with a filter of system calls" $filtered $others
+	web=$(pgrep -P $pid -x ctprof-web)
+	is_limited $web 0 0 "$nobody"
+	equal "threads of the web process beside the first" $others 0
+	equal "its filter" "$(awk '/^Seccomp:/ { print $2 }' /proc/$web/status)" 2
+	equal "its bounding set" "$(awk '/^CapBnd:/ { print $2 }' /proc/$web/status)" 0000000000000000
+	has_not "its files" "$(find /proc/$web/fd -type l -printf '%l\n' |
+		grep -vE "^(socket:|anon_inode:|/dev/null$|$scratch/rights.background$)" || true)" /
+	kill $pid
+	wait $pid
+}
+
 # The inspector loads programs later, so that much stays.
 screen_drops() {
 	local allowed=$(mask "${reading[@]}" "${writing[@]}" "${loading[@]}" net_admin) shell screen
@@ -498,6 +516,7 @@ set_user_id_has_no_sudo() {
 run_case "profile and offcpu drop their privileges, in each thread" needs_bpf profiles_drop
 run_case "capture drops its privileges, in each thread" needs_bpf captures_drop
 run_case "diff drops its privileges, in each thread" needs_bpf diff_drops
+run_case "serve has no privileges, no user and no files in its web process" needs_bpf serve_drops
 run_case "top drops its privileges, in each thread" slow needs_bpf top_drops
 run_case "the screen of top drops its privileges, in each thread" slow needs_bpf screen_drops
 run_case "kstats drops its privileges" needs_bpf has_own_place histograms_drop
