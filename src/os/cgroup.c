@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "os/cgroup.h"
 
+#include "base/array.h"
+
 bool cgroup_path_parse(struct text bytes, struct text *ret)
 {
 	struct text line;
@@ -36,6 +38,34 @@ bool cgroup_path_parse_v1(struct text bytes, const char *controller, struct text
 		*ret = line;
 		return true;
 	}
+	return false;
+}
+
+bool cgroup_path_parse_any(struct text bytes, struct text *ret)
+{
+	static const char *const controllers[] = { "name=systemd", "cpu", "cpuacct", "memory",
+						   "pids" };
+	const bool has_v2 = cgroup_path_parse(bytes, ret);
+	struct text path;
+
+	if (has_v2 && !text_equal(*ret, TEXT("/")))
+		return true;
+	for (size_t i = 0; i < array_length(controllers); i++)
+		if (cgroup_path_parse_v1(bytes, controllers[i], &path) &&
+		    !text_equal(path, TEXT("/"))) {
+			*ret = path;
+			return true;
+		}
+	return has_v2;
+}
+
+bool cgroup_path_has_v1(struct text bytes)
+{
+	struct text line;
+
+	while (text_cut(&bytes, '\n', &line))
+		if (line.length && !text_starts(line, TEXT("0::")))
+			return true;
 	return false;
 }
 

@@ -22,6 +22,13 @@ bool cgroup_path_parse(struct text bytes, struct text *ret);
 /* The same of version 1: of the line "4:cpu,cpuacct:/a" that lists the controller. */
 bool cgroup_path_parse_v1(struct text bytes, const char *controller, struct text *ret);
 
+/* The path that says most: that of version 2, or where that is the root, the first other one of the
+ * controllers of version 1 that are used to divide hosts. False when there is none. */
+bool cgroup_path_parse_any(struct text bytes, struct text *ret);
+
+/* Is there a hierarchy of version 1 in these bytes? */
+bool cgroup_path_has_v1(struct text bytes);
+
 struct cgroup_mount {
 	uint64_t id;
 	struct text root;  /* the cgroup shown at the mount point, "/" unless bind-mounted */

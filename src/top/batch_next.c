@@ -23,26 +23,39 @@ static const struct state_line *first_row(const struct top *top)
 	return NULL;
 }
 
+/* Only cgroups of version 2 can be selected, and the root is the whole host. */
+static bool is_selectable(const struct name *cgroup)
+{
+	const char *path = cgroup->bytes;
+	struct error *err = NULL;
+	uint64_t id;
+
+	if (cgroup->length < 2 || *path != '/')
+		return false;
+	err = target_find_cgroup(&path, &id);
+	error_destroy(err);
+	return !err;
+}
+
 /* "-p 17", as an option of profile and offcpu; "" is the whole host. NULL without memory. */
 static char *target_option(const struct top *top, const struct state_line *line)
 {
-	const struct text cgroup = name_text(line->label);
 	_cleanup_free_ char *word = NULL;
 
 	switch (top->view.grouping) {
 	case STATE_BY_THREAD:
 		return text_print("-t %" PRIu32, line->thread->tid);
 	case STATE_BY_CGROUP:
-		if (cgroup.length < 2 || cgroup.bytes[0] != '/')
+		if (!is_selectable(line->label))
 			return text_print("%s", "");
-		word = text_shell_word(cgroup);
+		word = text_shell_word(name_text(line->label));
 		return word ? text_print("--cgroup %s", word) : NULL;
 	default:
 		return text_print("-p %" PRIu32, line->thread->tgid);
 	}
 }
 
-/* A cgroup has no number that could be inspected. NULL without memory. */
+/* A cgroup of version 1 is found by one of its threads. NULL without memory. */
 static char *wait_command(const struct top *top, const struct state_line *line, const char *target)
 {
 	switch (top->view.grouping) {
@@ -53,6 +66,9 @@ static char *wait_command(const struct top *top, const struct state_line *line, 
 	case STATE_BY_POOL:
 		return text_print("ctprof top --inspect %" PRIu32 " --by pool", line->thread->tid);
 	default:
+		if (!*target && line->label->length > 1)
+			return text_print("ctprof top --inspect %" PRIu32 " --by cgroup",
+					  line->thread->tid);
 		return text_print("ctprof offcpu%s%s -d 5s", *target ? " " : "", target);
 	}
 }
@@ -79,8 +95,10 @@ void top_batch_next(const struct top *top, FILE *out)
 	runs = state_rows[lead].main == STATE_EXEC && top->kind != ENGINE_PROCFS;
 	target = target_option(top, line);
 	if (target)
-		command = runs ? text_print("ctprof profile%s%s -d 5s", *target ? " " : "", target)
-			       : wait_command(top, line, target);
+		command =
+			runs && (*target || line->label->length < 2)
+				? text_print("ctprof profile%s%s -d 5s", *target ? " " : "", target)
+				: wait_command(top, line, target);
 	if (!command)
 		return;
 	text_print_visible(out, name_text(line->label), 0);

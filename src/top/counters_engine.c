@@ -103,7 +103,8 @@ static bool set_names(struct counters *c, struct kept_thread *kept, const struct
 	reported->name = host_names_again(&c->names, reported->name, r->name, sizeof(r->name));
 	if (kept->cgroup != r->cgroup) {
 		kept->cgroup = r->cgroup;
-		reported->cgroup = host_names_cgroup(&c->names, r->cgroup);
+		reported->cgroup = host_names_cgroup_of(&c->names, r->cgroup, r->tgid,
+							r->is_leader ? r->start_boottime : 0);
 	}
 	if (r->is_leader)
 		reported->uid = r->euid;

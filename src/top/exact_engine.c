@@ -110,7 +110,10 @@ static bool take_task_record(void *context, uint32_t number, const struct task_r
 		.has_ended = t->flags & RECORD_ENDED,
 		.name = host_names_of(&exact->names, t->name, sizeof(t->name)),
 		.process = host_names_of(&exact->names, t->process, sizeof(t->process)),
-		.cgroup = host_names_cgroup(&exact->names, t->cgroup),
+		.cgroup = t->flags & RECORD_KERNEL
+				  ? host_names_cgroup(&exact->names, t->cgroup)
+				  : host_names_cgroup_of(&exact->names, t->cgroup, t->tgid,
+							 t->tid == t->tgid ? t->begun : 0),
 		.begun_ns = t->begun,
 		.seen_ns = now_ns,
 		.state = t->state,
@@ -166,6 +169,7 @@ static struct error *exact_read(void *self, struct state_reading *reading)
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
 	array_clear(&reading->threads);
+	host_names_age(&exact->names);
 	err = state_session_read(exact->session, take_task_record, &visit);
 	if (!err && !visit.has_memory)
 		err = &error_no_memory;

@@ -167,7 +167,8 @@ static void read_cgroup(struct procfs *p, const struct listed_thread *thread,
 {
 	struct text bytes, value;
 
-	if (read_file(p, thread, "cgroup", &p->other, &bytes) && cgroup_path_parse(bytes, &value))
+	if (read_file(p, thread, "cgroup", &p->other, &bytes) &&
+	    cgroup_path_parse_any(bytes, &value))
 		reported->cgroup = host_names_of(&p->names, value.bytes, value.length);
 }
 

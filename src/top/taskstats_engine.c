@@ -104,7 +104,8 @@ static void read_files(struct delays *d, struct state_thread *reported)
 	char path[32];
 
 	snprintf(path, sizeof(path), "%" PRIu32 "/cgroup", reported->tid);
-	if (!file_read(d->names.proc, path, &d->buffer, &bytes) && cgroup_path_parse(bytes, &value))
+	if (!file_read(d->names.proc, path, &d->buffer, &bytes) &&
+	    cgroup_path_parse_any(bytes, &value))
 		reported->cgroup = host_names_of(&d->names, value.bytes, value.length);
 	snprintf(path, sizeof(path), "%" PRIu32 "/stat", reported->tgid);
 	if (reported->tid == reported->tgid &&

@@ -21,10 +21,14 @@ recorded() {
 	"$@"
 }
 
+# Recordings have the cgroup of version 2 only.
+cgroup_member=.cgroup
+grep -qv '^0::' /proc/self/cgroup && cgroup_member=null
+
 # Whose numbers the file has, a line for each window and thread. Of one that is runnable since it is watched, a
 # recording does not tell whether it was so before.
 windows_of() {
-	jq -c 'select(.ended | not) | [.window, .tid, .tgid, .comm, .process, .uid, .cgroup, .at_unix_ns,
+	jq -c 'select(.ended | not) | [.window, .tid, .tgid, .comm, .process, .uid, '$cgroup_member', .at_unix_ns,
 		.window_ns, .states, (.in_progress | if .state? == "runnable" then del(.at_least) else . end),
 		.switches]' "$1" | sort
 }

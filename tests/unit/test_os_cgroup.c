@@ -90,6 +90,29 @@ TEST(controllers_of_version_1)
 	unguard(bytes);
 }
 
+TEST(the_path_that_says_most)
+{
+	static const struct {
+		const char *bytes, *path;
+	} rows[] = {
+		{ "0::/u\n1:cpu:/a\n", "/u" },
+		{ "4:memory:/m\n3:cpuset:/x\n2:cpu,cpuacct:/\n1:name=systemd:/\n0::/\n", "/m" },
+		{ "4:memory:/m\n2:cpu,cpuacct:/c\n1:name=systemd:/s\n0::/\n", "/s" },
+		{ "4:memory:/m\n2:cpuacct,cpu:/c\n", "/c" },
+		{ "3:cpuset:/x\n0::/\n", "/" },
+	};
+	struct text path;
+
+	for (size_t i = 0; i < array_length(rows); i++) {
+		assert_true(cgroup_path_parse_any(text_of(rows[i].bytes), &path));
+		expect_text(path, rows[i].path);
+	}
+	assert_false(cgroup_path_parse_any(TEXT("3:cpuset:/x\n2:cpu:/\n"), &path));
+	assert_false(cgroup_path_parse_any(TEXT(""), &path));
+	assert_true(cgroup_path_has_v1(TEXT("0::/u\n1:cpu:/\n")));
+	assert_false(cgroup_path_has_v1(TEXT("0::/u\n")) || cgroup_path_has_v1(TEXT("")));
+}
+
 /* Not the one at the context. */
 static bool is_elsewhere(void *context, const struct cgroup_mount *mount)
 {
@@ -216,7 +239,7 @@ TEST(directories_of_cgroups)
 }
 
 UNIT_TESTS(cmocka_unit_test(the_version_2_path), cmocka_unit_test(where_version_2_is_mounted),
-	   cmocka_unit_test(controllers_of_version_1),
+	   cmocka_unit_test(controllers_of_version_1), cmocka_unit_test(the_path_that_says_most),
 	   cmocka_unit_test(a_mount_that_is_of_no_use_is_passed_over),
 	   cmocka_unit_test(no_version_2), cmocka_unit_test(octal_escapes),
 	   cmocka_unit_test(below_the_mount), cmocka_unit_test(within),
