@@ -93,9 +93,9 @@
 	map_reserve_(MAP_SHAPE_(map), (void **)&(map)->slots, &(map)->room, count)
 
 /* Visit all slots, in no order. Nothing may be added or removed meanwhile. */
-#define map_for_each(map, slot)                                                                \
-	for (__typeof__((map)->slots) slot = (map)->slots; slot != (map)->slots + (map)->room; \
-	     slot++)                                                                           \
+#define map_for_each(map, slot)                                  \
+	for (__typeof__((map)->slots) slot = (map)->slots;       \
+	     slot && slot != (map)->slots + (map)->room; slot++) \
 		if (slot->tag)
 
 #define map_deinit(map) (free((map)->slots), (map)->slots = NULL, (map)->count = (map)->room = 0)
