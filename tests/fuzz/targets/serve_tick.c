@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Readings that the collector sends to the web process, one behind another: what is taken can be
+ * summed up.
+ */
+#include "fuzz_target.h"
+#include "serve/store.h"
+
+/* A tick is aligned in memory, as it is in the buffer of the web process. */
+static struct error *take(struct store *store, const uint8_t *data, size_t length)
+{
+	uint64_t *aligned = malloc(length + 1);
+	struct tick tick;
+	struct error *err;
+
+	must(aligned);
+	memcpy(aligned, data, length);
+	err = tick_unpack(aligned, length, &tick);
+	if (!err)
+		err = store_take(store, &tick);
+	free(aligned);
+	return err;
+}
+
+static void sum_up(const struct store *store)
+{
+	struct profile *profile = NULL;
+	struct error *err = store_profile(store, 0, store->ticks.count, &profile);
+
+	must(!err);
+	for (size_t i = 0; i < profile->samples.count; i++) {
+		const struct sample *sample = &profile->samples.items[i];
+
+		must(sample->thread < profile->threads.count);
+		must(sample->node == NODE_NONE || sample->node < profile->nodes.count);
+		must(sample->waker <= profile->wakers.count);
+	}
+	profile_destroy(profile);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct store_options options = { .kept_ns = 1000, .bytes_most = 1 << 16 };
+	struct store *store = NULL;
+	struct error *err = store_create(&options, &store);
+
+	must(!err);
+	for (size_t at = 0; !err && size - at >= sizeof(struct tick_header);) {
+		struct tick_header header;
+		size_t length;
+
+		memcpy(&header, data + at, sizeof(header));
+		err = tick_length(&header, &length);
+		if (err || length > size - at)
+			break;
+		err = take(store, data + at, length);
+		at += length;
+	}
+	if (!err && store->ticks.count)
+		sum_up(store);
+	error_destroy(err);
+	store_destroy(store);
+	return 0;
+}

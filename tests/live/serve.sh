@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# What ctprof serve answers is what threads did. Part of tests/live/run.
+
+# serve OPTIONS...: a server of this host, whose address is in $at.
+serve() {
+	local said
+
+	is_root
+	command -v curl > /dev/null || skip "needs curl"
+	said=$(mktemp -p "$scratch")
+	"$ctprof" serve --listen 127.0.0.1:0 "$@" > /dev/null 2> "$said" &
+	server=$!
+	at_end "kill $server; wait $server"
+	until at=$(grep -o 'http://[^/]*' "$said"); do
+		kill -0 "$server" || { cat "$said"; return 1; }
+		sleep 0.05
+	done
+}
+
+get() {
+	curl -sS --fail-with-body --max-time 60 "$at$1"
+}
+
+# stream SECONDS: what /api/live sends, as {"about": ..., "ticks": [...]}.
+stream() {
+	{ timeout "$1" curl -sSN "$at/api/live" || [ $? -eq 124 ]; } |
+		awk '/^event: / { event = $2 } /^data: / { sub(/^data: /, ""); print event, $0 } /^$/ { whole = NR }' |
+		grep -E '^(about|tick) .*}$' | sed -E 's/^(about|tick) (.*)$/{"\1":\2}/' |
+		jq -cs '{ about: map(.about // empty)[0], ticks: map(.tick // empty) }'
+}
+
+# Times of a page, summed up as the description of the stream says, are those of /api/threads to the nanosecond.
+stream_is_what_threads_did() {
+	local from to
+
+	start "$programs/churn" 20 10
+	serve
+	stream 6 > "$scratch/stream"
+	from=$(jq '.ticks[0].begin_ms' "$scratch/stream")
+	to=$(jq '.ticks[-1].begin_ms + 1' "$scratch/stream")
+	between "ticks" 3 "$(jq '.ticks | length' "$scratch/stream")" 7
+	jq -S -c -f tests/live/serve.jq "$scratch/stream" | jq -c 'map(select(.ns != {})) | sort_by(.tid, .ns)[]' > "$scratch/sums"
+	get "/api/threads?from=$from&to=$to" |
+		jq -S -c '[.threads[] | { tid, ns } | select(.ns != {})] | sort_by(.tid, .ns)[]' > "$scratch/answer"
+	diff "$scratch/sums" "$scratch/answer" | head -n 20
+	cmp "$scratch/sums" "$scratch/answer"
+}
+
+# thread TID FIELD FILE
+time_of() {
+	jq --argjson tid "$1" "[.threads[] | select(.tid == \$tid) | .ns | $2] | add // 0" "$3"
+}
+
+# Its time on CPUs so far, by the kernel's own count.
+cpu_time_of() {
+	cut -d' ' -f1 "/proc/$1/schedstat"
+}
+
+# A thread that is on a CPU as long as the kernel says, one that sleeps, and both of them whole.
+known_threads_are_as_known() {
+	local busy asleep all before first last after
+
+	start "$programs/duty" 5 5
+	busy=$pid
+	start_sleep
+	asleep=$pid
+	before=$(cpu_time_of "$busy")
+	serve
+	get /api/about > /dev/null
+	first=$(cpu_time_of "$busy")
+	sleep 3
+	last=$(cpu_time_of "$busy")
+	sleep 2
+	get '/api/threads?from=0' > "$scratch/threads"
+	after=$(cpu_time_of "$busy")
+	all=$(jq .ns "$scratch/threads")
+	between "ns of a sleeper in its timer" $((all * 99 / 100)) "$(time_of "$asleep" .sleep_timer "$scratch/threads")" "$all"
+	between "ns on CPUs" $((last - first)) "$(time_of "$busy" .exec "$scratch/threads")" $((after - before))
+	between "percent of all time" 98 $(($(time_of "$busy" 'add' "$scratch/threads") * 100 / all)) 101
+}
+
+# go tool pprof reads the seconds to come.
+go_reads_it() {
+	local kind
+
+	command -v go > /dev/null || skip "needs go"
+	start "$programs/duty" 10 10
+	serve -p "$pid"
+	for kind in profile offcpu wall; do
+		HOME=$scratch go tool pprof -raw "$at/debug/pprof/$kind?seconds=2" > "$scratch/raw.$kind" 2> "$scratch/error" ||
+			{ cat "$scratch/error"; return 1; }
+	done
+	has "frames on the CPU" "$(< "$scratch/raw.profile")" main
+	has "frames off the CPU" "$(< "$scratch/raw.offcpu")" clock_nanosleep
+	has "sample types" "$(< "$scratch/raw.wall")" off-cpu/nanoseconds
+}
+
+# Other formats are those of ctprof flame, and have the same total.
+formats_have_one_total() {
+	local json folded
+
+	start_sleep
+	serve -p "$pid"
+	sleep 4
+	get "/api/profile?from=0&format=json" > "$scratch/p.json"
+	"$ctprof" flame -q "$scratch/p.json" --format folded -o - > "$scratch/p.folded"
+	folded=$(awk '{ sum += $NF } END { printf "%.0f\n", sum }' "$scratch/p.folded")
+	json=$(jq '.samples.ns | add' "$scratch/p.json")
+	equal "the sum of its lines" "$folded" "$json"
+	[ "$json" -gt 2000000000 ]
+	get "/api/profile?format=svg" | xmllint --noout -
+	equal "status of a wrong format" "$(curl -s -o /dev/null -w '%{http_code}' "$at/api/profile?format=gif")" 400
+	equal "status of a wrong number" "$(curl -s -o /dev/null -w '%{http_code}' "$at/api/profile?from=x")" 400
+	equal "status of no such path" "$(curl -s -o /dev/null -w '%{http_code}' "$at/api/../etc/passwd")" 404
+}
+
+# Both processes end together, whichever is ended, and with the targets.
+ends_as_one() {
+	local web
+
+	serve
+	get /api/about > /dev/null
+	web=$(pgrep -P "$server")
+	kill -9 "$web"
+	wait "$server" && return 1
+	serve
+	web=$(pgrep -P "$server")
+	kill "$server"
+	wait "$server"
+	fails 1 kill -0 "$web"
+	start_sleep
+	serve -p "$pid"
+	kill "$pid"
+	wait "$server"
+}
+
+# The process that reads requests has no capability.
+has_no_privileges() {
+	local web
+
+	serve
+	web=$(pgrep -P "$server")
+	get /api/about > /dev/null
+	equal "capabilities" "$(grep -h '^Cap' "/proc/$web/task/"*/status | grep -v '0000000000000000' || true)" ""
+}
+
+run_case "serve: the stream has what threads did" stream_is_what_threads_did
+run_case "serve: known threads are as known" known_threads_are_as_known
+run_case "serve: go tool pprof reads it" go_reads_it
+run_case "serve: all formats have one total" formats_have_one_total
+run_case "serve: its processes end as one" ends_as_one
+run_case "serve: requests are read without privileges" has_no_privileges
