@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The page around a flame graph. Names go into the document as text only.
+ * The page around a flame graph, or a part of a page: `root` has the elements of flame_body.html, as a document or
+ * as the root of a shadow tree. Names go into the document as text only.
  */
-(function () {
+function flamePage(root) {
 	"use strict";
 	const { changeColour, element, fit, frameColour } = flameWords;
-	const ROW = 18, HEIGHT = 17, LEAST_PIXELS = 0.4, ROWS = 100;
-	const $ = id => document.getElementById(id);
+	const ROW = 18, HEIGHT = 17, LEAST_PIXELS = 0.4;
+	/* Of the table of functions: fewer where more follows. */
+	const ROWS = root === document ? 100 : 15;
+	const $ = id => root.getElementById(id);
 	const data = JSON.parse($("data").textContent), model = flameModel(data);
 	const canvas = $("graph"), box = $("scroll"), pen = canvas.getContext("2d");
 	const occurring = data.classes.map((row, c) => c).filter(c => data.classes[c].occurs);
@@ -57,7 +60,7 @@
 	function draw() {
 		const width = box.clientWidth, height = Math.min(box.clientHeight, (deepest + 1) * ROW);
 		const ratio = window.devicePixelRatio || 1, scroll = box.scrollTop;
-		const dark = document.documentElement.dataset.theme === "dark";
+		const dark = isDark();
 		canvas.style.height = height + "px";
 		canvas.width = Math.round(width * ratio);
 		canvas.height = Math.round(height * ratio);
@@ -335,7 +338,7 @@
 
 	function onKey(event) {
 		if ((event.ctrlKey || event.metaKey) && event.key === "f" ||
-		    event.key === "/" && event.target === document.body) {
+		    event.key === "/" && event.target.tagName !== "INPUT") {
 			event.preventDefault();
 			$("search").focus();
 			$("search").select();
@@ -355,15 +358,17 @@
 		}
 	}
 
-	function theme(name) {
-		document.documentElement.dataset.theme = name;
+	const prefersDark = window.matchMedia("(prefers-color-scheme: dark)");
+
+	function isDark() {
+		const theme = document.documentElement.dataset.theme;
+		return theme ? theme === "dark" : prefersDark.matches;
 	}
 
-	const dark = window.matchMedia("(prefers-color-scheme: dark)");
-	theme(dark.matches ? "dark" : "light");
-	dark.addEventListener("change", () => { theme(dark.matches ? "dark" : "light"); draw(); });
+	prefersDark.addEventListener("change", draw);
+	document.addEventListener("themechange", draw);
 	$("theme").addEventListener("click", () => {
-		theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
+		document.documentElement.dataset.theme = isDark() ? "light" : "dark";
 		draw();
 	});
 	$("title").textContent = data.title;
@@ -386,9 +391,12 @@
 			zoom(frame.node);
 	});
 	box.addEventListener("scroll", draw);
-	window.addEventListener("keydown", onKey);
-	window.addEventListener("resize", arrange);
+	(root === document ? window : root).addEventListener("keydown", onKey);
 	refresh();
 	box.scrollTop = box.scrollHeight;
-	draw();
-})();
+	/* Also when it is shown that was hidden. */
+	new ResizeObserver(arrange).observe(box);
+}
+
+if (document.getElementById("data"))
+	flamePage(document);

@@ -12,9 +12,11 @@
 	ASSET(SVG_SCRIPT, "assets/flame_svg.js")            \
 	ASSET(PAGE_WORDS, "assets/flame_words.js")          \
 	ASSET(PAGE, "assets/flame_page.html")               \
+	ASSET(PAGE_BODY, "assets/flame_body.html")          \
 	ASSET(PAGE_STYLE, "assets/flame_page.css")          \
 	ASSET(PAGE_MODEL, "assets/flame_model.js")          \
 	ASSET(PAGE_SCRIPT, "assets/flame_page.js")          \
+	ASSET(FLAME_PARTS, "assets/flame_parts.js")         \
 	ASSET(SHARED_STYLE, "assets/page.css")              \
 	ASSET(TABLE_SCRIPT, "assets/table.js")              \
 	ASSET(REPORT, "assets/report_page.html")            \

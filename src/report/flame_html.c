@@ -6,8 +6,10 @@
 
 #include "base/file.h"
 #include "report/assets.h"
+#include "report/flame_part.h"
 #include "report/flame_walk.h"
 #include "report/markup.h"
+#include "report/page.h"
 #include "report/palette.h"
 #include "report/profile_wording.h"
 #include "report/stream.h"
@@ -217,6 +219,7 @@ static struct error *print_asset(FILE *out, enum asset asset)
 static struct error *print_style(FILE *out, const void *context)
 {
 	(void)context;
+	print_asset(out, ASSET_SHARED_STYLE);
 	return print_asset(out, ASSET_PAGE_STYLE);
 }
 
@@ -238,9 +241,17 @@ static struct error *print_script(FILE *out, const void *context)
 	return print_asset(out, ASSET_PAGE_SCRIPT);
 }
 
+static const struct slot body_slots[] = { { { "@DATA@", 6 }, print_data } };
+
+static struct error *print_body(FILE *out, const void *context)
+{
+	return markup_fill(out, asset_text(ASSET_PAGE_BODY), body_slots, array_length(body_slots),
+			   context);
+}
+
 static const struct slot slots[] = {
 	{ { "@TITLE@", 7 }, print_title }, { { "@STYLE@", 7 }, print_style },
-	{ { "@DATA@", 6 }, print_data },   { { "@WORDS@", 7 }, print_words },
+	{ { "@BODY@", 6 }, print_body },   { { "@WORDS@", 7 }, print_words },
 	{ { "@MODEL@", 7 }, print_model }, { { "@SCRIPT@", 8 }, print_script },
 };
 
@@ -253,4 +264,21 @@ struct error *profile_print_html(const struct profile_report *report, json_sink 
 		return err;
 	err = markup_fill(stream.out, asset_text(ASSET_PAGE), slots, array_length(slots), report);
 	return error_first(err, stream_close(&stream));
+}
+
+/* A shadow tree of its own, so that several on a page have the same IDs. */
+struct error *flame_part_print(FILE *out, const struct profile_report *report)
+{
+	struct error *err;
+
+	fputs("<div class=\"flame\"><template shadowrootmode=\"open\">\n", out);
+	page_print_style(out, ASSET_SHARED_STYLE);
+	page_print_style(out, ASSET_PAGE_STYLE);
+	err = print_body(out, report);
+	fputs("</template></div>\n"
+	      "<noscript><p class=\"faint\">The flame graph is drawn by a script, which does not "
+	      "run "
+	      "here.</p></noscript>\n",
+	      out);
+	return err;
 }

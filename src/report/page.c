@@ -8,20 +8,26 @@
 #include "report/assets.h"
 #include "report/markup.h"
 
-static const enum asset styles[] = { ASSET_SHARED_STYLE, ASSET_REPORT_STYLE };
-static const enum asset scripts[] = { ASSET_TABLE_SCRIPT, ASSET_REPORT_SCRIPT };
+/* Those of flame graphs come last. */
+static const enum asset styles[] = { ASSET_SHARED_STYLE, ASSET_REPORT_STYLE, ASSET_PAGE_STYLE };
+static const enum asset scripts[] = { ASSET_TABLE_SCRIPT, ASSET_REPORT_SCRIPT, ASSET_PAGE_WORDS,
+				      ASSET_PAGE_MODEL,   ASSET_PAGE_SCRIPT,   ASSET_FLAME_PARTS };
+#define STYLES_USUAL  2
+#define SCRIPTS_USUAL 2
 
-/* Each in an element of its own, whose text is the asset and nothing else: that is what is hashed.
- */
-static void print_elements(FILE *out, const char *tag, const enum asset *assets, size_t count)
+/* An element whose text is the asset and nothing else: that is what is hashed. */
+static void print_element(FILE *out, const char *tag, enum asset asset)
 {
-	for (size_t i = 0; i < count; i++) {
-		const struct text text = asset_text(assets[i]);
+	const struct text text = asset_text(asset);
 
-		fprintf(out, "<%s>", tag);
-		fwrite(text.bytes, 1, text.length, out);
-		fprintf(out, "</%s>\n", tag);
-	}
+	fprintf(out, "<%s>", tag);
+	fwrite(text.bytes, 1, text.length, out);
+	fprintf(out, "</%s>\n", tag);
+}
+
+void page_print_style(FILE *out, enum asset style)
+{
+	print_element(out, "style", style);
 }
 
 static void print_sources(FILE *out, const char *directive, const enum asset *assets, size_t count)
@@ -43,10 +49,13 @@ static void print_sources(FILE *out, const char *directive, const enum asset *as
 
 static struct error *print_policy(FILE *out, const void *context)
 {
-	(void)context;
+	const struct page *page = context;
+
 	fputs("default-src 'none'; base-uri 'none'; form-action 'none'", out);
-	print_sources(out, "style-src", styles, array_length(styles));
-	print_sources(out, "script-src", scripts, array_length(scripts));
+	print_sources(out, "style-src", styles,
+		      page->has_flames ? array_length(styles) : STYLES_USUAL);
+	print_sources(out, "script-src", scripts,
+		      page->has_flames ? array_length(scripts) : SCRIPTS_USUAL);
 	return NULL;
 }
 
@@ -60,14 +69,17 @@ static struct error *print_title(FILE *out, const void *context)
 static struct error *print_styles(FILE *out, const void *context)
 {
 	(void)context;
-	print_elements(out, "style", styles, array_length(styles));
+	for (size_t i = 0; i < STYLES_USUAL; i++)
+		print_element(out, "style", styles[i]);
 	return NULL;
 }
 
 static struct error *print_scripts(FILE *out, const void *context)
 {
-	(void)context;
-	print_elements(out, "script", scripts, array_length(scripts));
+	const struct page *page = context;
+
+	for (size_t i = 0; i < (page->has_flames ? array_length(scripts) : SCRIPTS_USUAL); i++)
+		print_element(out, "script", scripts[i]);
 	return NULL;
 }
 

@@ -15,13 +15,18 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "report/assets.h"
 
 struct page {
 	const char *title;
 	struct error *(*facts)(FILE *out, const void *context); /* below it, as HTML; NULL: none */
 	struct error *(*body)(FILE *out, const void *context);  /* as HTML */
 	const void *context;
+	bool has_flames; /* flame graphs are in it (report/flame_part.h) */
 };
+
+/* For bodies: a style that the policy allows, in an element of its own, as in a shadow tree. */
+void page_print_style(FILE *out, enum asset style);
 
 struct error *page_print(FILE *out, const struct page *page) MUST_CHECK;
 

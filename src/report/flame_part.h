@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A flame graph as a part of a page (report/page.h).
+ */
+#ifndef REPORT_FLAME_PART_H
+#define REPORT_FLAME_PART_H
+
+#include <stdio.h>
+
+#include "report/profile_report.h"
+
+/* Everything that the page of profile_print_html has below its title; the page has its scripts. */
+struct error *flame_part_print(FILE *out, const struct profile_report *report) MUST_CHECK;
+
+#endif
