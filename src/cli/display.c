@@ -538,36 +538,59 @@ static void print_condition_result(const struct condition_result *result)
 	fprintf(stderr, "ctprof: %s\n", line ? line : "out of memory");
 }
 
-int display_print(const struct display *display, const struct side *sides, size_t baselines,
-		  size_t count)
+struct error *display_print_by(const struct display *display, report_print print, FILE *out,
+			       const struct side *sides, size_t baselines, size_t count,
+			       enum verdict *ret)
 {
+	const bool has_results = report_formats[display->format].has_results;
 	_cleanup_(report_destroy) struct report *report = NULL;
+	struct report_style style = display->style;
 	struct sides both;
 	struct error *err = sides_init(&both, &display->view, sides, baselines, count);
-	const struct report_format_info *format = &report_formats[display->format];
-	struct report_style style = display->style;
-	enum verdict verdict = VERDICT_HOLDS;
 
 	if (err)
-		return report_error(err, STATUS_FAILED);
+		return err;
 	style.runs = snapshot_process_runs;
 	style.has_files = !display->unnamed;
 	for (size_t i = 0; i < count; i++)
 		style.has_files &= strcmp(sides[i].name, "-") != 0;
 	err = report_create(&both, &report);
 	if (!err) {
-		verdict = condition_verdict(report);
-		pager_begin(display->format == REPORT_TABLE ? PAGER_TEXT : PAGER_DATA);
-		err = format->print(stdout, report, &style);
-		for (size_t i = 0; !format->has_results && i < report->results.count; i++)
+		*ret = condition_verdict(report);
+		/* Everything is computed before a pager starts. */
+		if (out == stdout)
+			pager_begin(display->format == REPORT_TABLE ? PAGER_TEXT : PAGER_DATA);
+		err = print(out, report, &style);
+		for (size_t i = 0; !has_results && i < report->results.count; i++)
 			print_condition_result(&report->results.items[i]);
 	}
 	sides_deinit(&both);
+	return err;
+}
+
+int display_print(const struct display *display, const struct side *sides, size_t baselines,
+		  size_t count)
+{
+	enum verdict verdict = VERDICT_HOLDS;
+	struct error *err = display_print_by(display, report_formats[display->format].print, stdout,
+					     sides, baselines, count, &verdict);
+
 	if (err)
 		return report_error(err, STATUS_FAILED);
 	return verdict == VERDICT_BROKEN      ? STATUS_BROKEN
 	       : verdict == VERDICT_UNDECIDED ? STATUS_UNDECIDED
 					      : STATUS_DONE;
+}
+
+void display_rank_by_cpu_time(struct display *display)
+{
+	struct view *view = &display->view;
+
+	if (!view->people || view->order != ORDER_USUAL)
+		return;
+	view->order = ORDER_GROUPS;
+	view->sort[0] = (struct sort_key){ .metric = METRIC_run_time_ns };
+	view->sort_count = 1;
 }
 
 void print_remarks(const char *path, const struct ctprof_snapshot *snapshot)

@@ -5,6 +5,8 @@
 #ifndef CLI_DISPLAY_H
 #define CLI_DISPLAY_H
 
+#include <stdio.h>
+
 #include "cli/options.h"
 #include "cli/terminal.h"
 #include "report/report.h"
@@ -27,12 +29,13 @@ struct display {
 	SORT_GROUPS_HELP " Or rank rows by delta, pct, share (of the host's change), " \
 			 "or p (of several captures)."
 
-#define LIMIT_ROWS_HELP                                                                     \
-	"Show at most N rows in each block (times, bytes, counts, others), or N groups if " \
-	"groups are ranked (default 10 in table and markdown, otherwise all; 0 is all)."
-#define LIMIT_GROUPS_HELP                                                                   \
-	"Show at most N groups in each table (default 10 in table and markdown, otherwise " \
-	"all; 0 is all)."
+#define LIMIT_ROWS_HELP                                                                          \
+	"Show at most N rows in each block (times, bytes, counts, others), or N groups if "      \
+	"groups are ranked (default 10 in table and markdown, 500 in html, otherwise all; 0 is " \
+	"all)."
+#define LIMIT_GROUPS_HELP                                                                      \
+	"Show at most N groups in each table (default 10 in table and markdown, 500 in html, " \
+	"otherwise all; 0 is all)."
 #define ALL_ROWS_COMPARE_HELP \
 	"Also show rows that did not change, or are unmeasured or zero on both sides."
 #define ALL_ROWS_SHOW_HELP "Also show rows that are unmeasured."
@@ -136,6 +139,16 @@ void display_window_of_boot(struct display *display, const struct side *sides, s
 /* Print the report, and return the exit status. */
 int display_print(const struct display *display, const struct side *sides, size_t baselines,
 		  size_t count);
+
+/* Make the report and have `print` print it, in place of the display's format; the verdict of its
+ * conditions. */
+struct error *display_print_by(const struct display *display, report_print print, FILE *out,
+			       const struct side *sides, size_t baselines, size_t count,
+			       enum verdict *ret) MUST_CHECK;
+
+/* Of one snapshot, people look for what took the most, and programs for what they know the name of:
+ * for people, rank by CPU time unless there is another order. */
+void display_rank_by_cpu_time(struct display *display);
 
 struct error *parse_axis(const char *argument, void *at);
 struct error *parse_sections(const char *argument, void *at);

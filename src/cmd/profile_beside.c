@@ -129,17 +129,19 @@ struct error *profile_beside_take(struct profile_beside *beside, const char *sna
 
 /* --- comparing --- */
 
-static bool has_profile(const char *snapshot, char **ret)
+char *profile_beside_find(const char *snapshot)
 {
-	*ret = path_beside(snapshot);
-	return *ret && access(*ret, R_OK) == 0;
+	_cleanup_free_ char *path = path_beside(snapshot);
+
+	return path && access(path, R_OK) == 0 ? take_ptr(path) : NULL;
 }
 
 void profile_beside_hint(const char *baseline, const char *candidate)
 {
-	_cleanup_free_ char *before = NULL, *after = NULL;
+	_cleanup_free_ char *before = profile_beside_find(baseline);
+	_cleanup_free_ char *after = profile_beside_find(candidate);
 
-	if (has_profile(baseline, &before) && has_profile(candidate, &after))
+	if (before && after)
 		fprintf(stderr,
 			"ctprof: both snapshots have a profile: see compare --flame diff.svg, or "
 			"ctprof flame --diff %s %s\n",

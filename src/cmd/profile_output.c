@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/interrupts.h"
 #include "base/outfile.h"
 #include "base/units.h"
@@ -17,7 +18,10 @@
 #include "profile/lock_frames.h"
 #include "profile/preset.h"
 #include "profile/symbolise.h"
+#include "report/flame_part.h"
+#include "report/markup.h"
 #include "report/profile_text.h"
+#include "report/stream.h"
 #include "security/privileges.h"
 
 /* --- options --- */
@@ -383,25 +387,34 @@ static profile_text *const texts_on_cpu[] = {
 /* The comparison of two profiles covers only stacks. */
 static profile_text *const texts_of_two[] = { stack_report };
 
-static struct error *print_profile_text(const struct profile_output *output,
-					const struct profile_report *report, unsigned interval)
+static struct error *print_profile_text(FILE *out, const struct profile_output *output,
+					const struct profile_report *report,
+					const struct profile_style *style)
 {
-	const struct profile_style style = style_of(output);
 	const bool has_on_cpu =
 		flame_of_class(report->flame, report->flame->nodes.items, CLASS_ON_CPU).total;
 	profile_text *const *parts = report->baseline ? texts_of_two
 				     : has_on_cpu     ? texts_on_cpu
 						      : texts;
 	const size_t count = report->baseline ? array_length(texts_of_two) : array_length(texts);
+	struct error *err = head_report(out, report, style);
+
+	for (size_t i = 0; !err && i < count; i++)
+		err = parts[i](out, report, style);
+	if (!err && !report->baseline && (output->file || !output->is_elsewhere))
+		err = profile_next(out, report, output->file);
+	return err;
+}
+
+static struct error *show_text(const struct profile_output *output,
+			       const struct profile_report *report, unsigned interval)
+{
+	const struct profile_style style = style_of(output);
 	struct error *err;
 
 	if (!interval)
 		pager_begin(PAGER_TEXT);
-	err = head_report(stdout, report, &style);
-	for (size_t i = 0; !err && i < count; i++)
-		err = parts[i](stdout, report, &style);
-	if (!err && !report->baseline && (output->file || !output->is_elsewhere))
-		err = profile_next(stdout, report, output->file);
+	err = print_profile_text(stdout, output, report, &style);
 	fflush(stdout);
 	return err;
 }
@@ -418,11 +431,11 @@ static bool has_programs(const struct profile *profile)
 }
 
 /* The `main` of one program is not that of another, though their names are the same. */
-static enum flame_group usual_group(const struct profile_output *output,
-				    const struct profile_report *report)
+static enum flame_group group_of(const struct profile_output *output,
+				 const struct profile_report *report, bool is_text)
 {
-	const bool is_text = !output->paths.count && !output->format;
-
+	if (output->group_is_given)
+		return output->group_by;
 	return is_text && (has_programs(report->profile) || has_programs(report->baseline))
 		       ? FLAME_BY_PROGRAM
 		       : FLAME_BY_NONE;
@@ -473,33 +486,56 @@ static struct error *show_files(const struct profile_output *output,
 			      interval);
 }
 
-static struct error *show_named(const struct profile_output *output, struct profile_report *report,
-				unsigned interval)
+/* The flame graph of a profile whose frames have names, and what it needs. */
+struct named {
+	struct flame *flame;
+	struct flame_view view;
+	struct idle idle;
+	struct profile_report report; /* with that graph; its view is as the options say */
+};
+
+static void named_guard(struct named *named)
 {
-	_cleanup_(flame_destroy) struct flame *flame = NULL;
-	_cleanup_(idle_deinit) struct idle idle = { 0 };
-	const bool is_text = !output->paths.count && !output->format;
-	const struct profile_report before = *report;
-	struct flame_view view = *report->view;
+	flame_destroy(named->flame);
+	idle_deinit(&named->idle);
+}
+
+/* `ret` stays where it is, and is to be released also after an error. */
+static struct error *name_view(const struct profile_output *output,
+			       const struct profile_report *report, bool is_text, struct named *ret)
+{
 	struct error *err = NULL;
 
-	if (!output->group_is_given)
-		view.group_by = usual_group(output, report);
+	*ret = (struct named){ .view = *report->view, .report = *report };
+	ret->view.group_by = group_of(output, report, is_text);
 	if (hides_idle(output, report))
-		err = idle_find(report->profile, &idle);
-	if (is_text && idle.ns)
-		view.idle = report->idle = &idle;
-	if (!err && output->tui)
-		err = profile_screen_show(output, view.group_by, report->profile);
+		err = idle_find(report->profile, &ret->idle);
+	if (is_text && ret->idle.ns)
+		ret->view.idle = ret->report.idle = &ret->idle;
+	if (!err)
+		err = flame_create(report->profile, report->baseline, &ret->view, &ret->flame);
+	ret->report.flame = ret->flame;
+	return err;
+}
+
+static struct error *show_named(const struct profile_output *output,
+				const struct profile_report *report, unsigned interval)
+{
+	const bool is_text = !output->paths.count && !output->format;
+	_cleanup_(named) struct named named = { 0 };
+	struct error *err = NULL;
+
+	if (output->tui)
+		err = profile_screen_show(output, group_of(output, report, is_text),
+					  report->profile);
 	if (err || (output->tui && !output->paths.count))
 		return err;
-	err = flame_create(report->profile, report->baseline, &view, &flame);
-	report->flame = flame;
-	if (!err)
-		err = is_text ? print_profile_text(output, report, interval)
-			      : show_files(output, report, view, idle.ns ? &idle : NULL, interval);
-	*report = before;
-	return err;
+	err = name_view(output, report, is_text, &named);
+	if (err)
+		return err;
+	return is_text ? show_text(output, &named.report, interval)
+		       : show_files(output, &named.report, named.view,
+				    named.idle.ns ? &named.idle : NULL, interval);
 }
 
 /* Name frames of the kernel and of the vDSO. Both belong to the host where the profile was taken.
@@ -514,14 +550,19 @@ static struct error *name_kernel(const struct profile_output *output, struct pro
 	return err || output->is_elsewhere ? err : symbolise_user(profile, &options);
 }
 
-struct error *profile_output_show(const struct profile_output *output, struct profile *profile,
-				  struct profile *baseline, unsigned interval)
+static struct flame_view view_of(const struct profile_output *output)
 {
-	const struct flame_view view = {
+	return (struct flame_view){
 		.group_by = output->group_by,
 		.offsets = output->offsets,
 		.no_inlined = output->no_inline,
 	};
+}
+
+struct error *profile_output_show(const struct profile_output *output, struct profile *profile,
+				  struct profile *baseline, unsigned interval)
+{
+	const struct flame_view view = view_of(output);
 	struct profile_report report = { .profile = profile, .baseline = baseline, .view = &view };
 	struct error *err = name_kernel(output, profile);
 
@@ -540,4 +581,67 @@ struct error *profile_output_show(const struct profile_output *output, struct pr
 		err = footer_report(stderr, &report, &style);
 	}
 	return err;
+}
+
+/* --- parts of pages --- */
+
+/* Columns of text that a page has room for. */
+#define PAGE_COLUMNS 120
+
+static struct error *print_page_text(FILE *out, const struct profile_output *output,
+				     const struct profile_report *report)
+{
+	const struct profile_style style = { .utf8 = true, .width = PAGE_COLUMNS };
+	_cleanup_free_ char *text = NULL;
+	_cleanup_(named) struct named named;
+	struct error *err = name_view(output, report, true, &named);
+	size_t length;
+	FILE *memory = err ? NULL : open_memstream(&text, &length);
+
+	if (!memory)
+		return err ? err : &error_no_memory;
+	err = print_profile_text(memory, output, &named.report, &style);
+	if (!file_close_memory(memory, &text))
+		return error_first(err, &error_no_memory);
+	if (err)
+		return err;
+	fputs("<pre>", out);
+	err = markup_text(out, text_of(text));
+	fputs("</pre>\n", out);
+	return err;
+}
+
+/* The idle waits are one frame. */
+static struct error *print_page_flame(FILE *out, const struct profile_output *output,
+				      const struct profile_report *report)
+{
+	_cleanup_(flame_destroy) struct flame *folded = NULL;
+	_cleanup_(named) struct named named;
+	struct error *err = name_view(output, report, false, &named);
+
+	if (!err && named.idle.ns) {
+		named.view.idle = &named.idle;
+		named.view.folds_idle = true;
+		err = flame_create(report->profile, NULL, &named.view, &folded);
+		named.report.flame = folded;
+	}
+	return err ? err : flame_part_print(out, &named.report);
+}
+
+struct error *profile_output_page(const struct profile_output *output, struct profile *profile,
+				  struct profile *baseline, FILE *out)
+{
+	const struct flame_view view = view_of(output);
+	const struct profile_report report = { .profile = profile,
+					       .baseline = baseline,
+					       .view = &view };
+	struct error *err = name_kernel(output, profile);
+
+	if (!err)
+		err = prepare(output, profile);
+	if (!err && baseline)
+		err = prepare(output, baseline);
+	if (!err)
+		err = print_page_text(out, output, &report);
+	return err ? err : print_page_flame(out, output, &report);
 }

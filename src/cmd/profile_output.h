@@ -11,6 +11,8 @@
 #ifndef CMD_PROFILE_OUTPUT_H
 #define CMD_PROFILE_OUTPUT_H
 
+#include <stdio.h>
+
 #include "cli/options.h"
 #include "cli/terminal.h"
 #include "profile/filter.h"
@@ -103,6 +105,11 @@ struct error *profile_output_check(const struct profile_output *output) MUST_CHE
  */
 struct error *profile_output_show(const struct profile_output *output, struct profile *profile,
 				  struct profile *baseline, unsigned interval) MUST_CHECK;
+
+/* The same as parts of a page that has flame graphs (report/page.h): the text, and the flame graph.
+ */
+struct error *profile_output_page(const struct profile_output *output, struct profile *profile,
+				  struct profile *baseline, FILE *out) MUST_CHECK;
 
 void profile_output_deinit(struct profile_output *output);
 

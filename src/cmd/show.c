@@ -61,16 +61,6 @@ static int list_captures(const char *path)
 	return STATUS_DONE;
 }
 
-/* People look for what took the most, and programs for what they know the name of. */
-static void rank_by_cpu_time(struct view *view)
-{
-	if (!view->people || view->order != ORDER_USUAL)
-		return;
-	view->order = ORDER_GROUPS;
-	view->sort[0] = (struct sort_key){ .metric = METRIC_run_time_ns };
-	view->sort_count = 1;
-}
-
 static struct error *settle(struct show_arguments *arguments, int count, char **operands)
 {
 	struct display *display = &arguments->display;
@@ -80,7 +70,7 @@ static struct error *settle(struct show_arguments *arguments, int count, char **
 		err = error_create("--list takes a recording alone");
 	if (!err)
 		err = display_settle(display, DISPLAY_ONE);
-	rank_by_cpu_time(&display->view);
+	display_rank_by_cpu_time(display);
 	return err;
 }
 
