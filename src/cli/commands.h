@@ -15,6 +15,7 @@
 	COMMAND(compare) \
 	COMMAND(show) \
 	COMMAND(show_host) \
+	COMMAND(report) \
 	COMMAND(metric_list) \
 	COMMAND(doctor) \
 	COMMAND(profile) \

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * report_page.js PAGE JSON [PICTURE]: the page of a comparison in a browser, beside what JSON says of the same two files.
- * They have processes many0 to many59, whose CPU time grew by their number in ms, and one whose name is markup.
+ * report_page.js PAGE JSON ALL [PICTURE]: the page of a comparison in a browser, beside what JSON says of the same two
+ * files. They have processes many0 to many59, whose CPU time grew by their number in ms, and one whose name is markup.
+ * ALL is a page with a flame graph, histograms and a heat map as well.
  */
 "use strict";
 const assert = require("assert"), fs = require("fs");
 const Browser = require("./browser.js");
 
-const [, , file, json, picture] = process.argv;
+const [, , file, json, all, picture] = process.argv;
 const report = JSON.parse(fs.readFileSync(json));
 const HOSTILE = "</script><script>document.title='run'</script>";
 
@@ -145,6 +146,38 @@ async function readsWithoutScripts(browser) {
 	assert.deepStrictEqual(page.problems, []);
 }
 
+/* Flame graphs are drawn in shadow trees, and have their own keys and search. */
+async function hasFlameGraphsAndHistograms(browser) {
+	const page = await browser.page();
+	const inFlame = what => page.run("function () { const root = document.querySelector('.flame').shadowRoot; return (" + what + ")(root); }");
+	await page.open("file://" + all);
+	assert.deepStrictEqual(page.problems, []);
+	assert.strictEqual(page.requests.length, 1);
+	const colours = root => {
+		const canvas = root.getElementById("graph");
+		const bytes = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+		const found = new Set();
+		for (let i = 0; i < bytes.length; i += 4)
+			found.add(bytes[i] << 16 | bytes[i + 1] << 8 | bytes[i + 2]);
+		return found.size;
+	};
+	assert.ok(await inFlame(colours) > 10);
+	assert.strictEqual(await inFlame(root => getComputedStyle(root.getElementById("title")).display), "none");
+	await inFlame(root => { root.getElementById("search").focus(); });
+	await page.type("burn_inner");
+	assert.ok(/^1 frame, /.test(await inFlame(root => root.getElementById("matched").textContent)));
+	assert.strictEqual(await inFlame(root => root.querySelectorAll("#functions tr").length), 1);
+	/* A slash that is typed there stays there. */
+	await page.press("/");
+	assert.notStrictEqual(await page.run(() => document.activeElement.id), "filter");
+	await page.press("Escape");
+	assert.ok(await inFlame(root => root.querySelectorAll("#functions tr").length) > 5);
+	assert.ok(await page.run(() => document.querySelectorAll("svg.bars rect.outline").length) > 0);
+	assert.ok(await page.run(() => document.querySelectorAll("section > svg rect title").length) > 5);
+	assert.ok((await page.pdf()).length > 20000);
+	assert.deepStrictEqual(page.problems, []);
+}
+
 (async () => {
 	const browser = await Browser.start();
 	if (!browser) {
@@ -162,6 +195,7 @@ async function readsWithoutScripts(browser) {
 		await isLightAndDark(page, browser);
 		await prints(page);
 		await readsWithoutScripts(browser);
+		await hasFlameGraphsAndHistograms(browser);
 		assert.deepStrictEqual(page.problems, []);
 	} finally {
 		await browser.end();

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cmd/report_inputs.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/zstream.h"
+#include "cli/display.h"
+#include "cmd/profile_beside.h"
+#include "profile/files.h"
+#include "snapshot/file.h"
+#include "snapshot/recording.h"
+
+enum input_kind { INPUT_SNAPSHOT, INPUT_PROFILE, INPUT_KSTATS };
+
+/* --- what it is --- */
+
+/* Writers of ours put the member that says what a file is first; whitespace may be before it. */
+#define HEAD_MAX 4096
+
+/* A member of the file, and no text in it: the quotes of names are escaped. */
+static bool has_member(struct text head, const char *quoted)
+{
+	return memmem(head.bytes, head.length, quoted, strlen(quoted)) != NULL;
+}
+
+static enum input_kind kind_of_json(struct text head)
+{
+	if (head.length > HEAD_MAX)
+		head.length = HEAD_MAX;
+	if (has_member(head, "\"ctprof_profile\":"))
+		return INPUT_PROFILE;
+	return has_member(head, "\"ctprof-kstats\"") ? INPUT_KSTATS : INPUT_SNAPSHOT;
+}
+
+/* JSON, packed by zstd or not, says what it is. Everything else is a profile, or nothing. */
+static struct error *kind_of_file(const char *path, enum input_kind *ret)
+{
+	_cleanup_close_ int fd = -1;
+	struct zstream_reader zstd;
+	struct text head;
+	struct error *err = file_open_input(path, &fd);
+
+	if (err)
+		return err;
+	err = zstream_reader_init(&zstd, fd);
+	if (!err)
+		err = zstream_read(&zstd, &head);
+	*ret = err ? INPUT_PROFILE : kind_of_json(head);
+	zstream_reader_deinit(&zstd);
+	if (err && err->errnum)
+		return error_prefix(err, "%s", path);
+	error_destroy(err);
+	return NULL;
+}
+
+static struct error *input_kind_of(const char *path, enum input_kind *ret)
+{
+	const char *timestamp;
+	char *recording;
+
+	if (strcmp(path, "-") == 0)
+		return error_create("report reads files, not standard input");
+	recording = recording_split(path, &timestamp);
+	if (!recording)
+		return kind_of_file(path, ret);
+	free(recording);
+	*ret = INPUT_SNAPSHOT;
+	return NULL;
+}
+
+/* --- loading --- */
+
+static struct error *load_snapshot(struct report_inputs *inputs, const char *path)
+{
+	struct ctprof_snapshot *snapshot = NULL;
+	char *found = NULL;
+	struct error *err = recording_find(path, &found);
+
+	if (err)
+		return err;
+	if (!array_push(&inputs->paths, found)) {
+		free(found);
+		return &error_no_memory;
+	}
+	err = snapshot_load(found, &snapshot);
+	if (err)
+		return err;
+	print_remarks(found, snapshot);
+	if (array_push(&inputs->snapshots, (struct side){ snapshot, found }))
+		return NULL;
+	snapshot_destroy(snapshot);
+	return &error_no_memory;
+}
+
+static struct error *load_profile(struct report_inputs *inputs, const char *path, char *owned)
+{
+	struct report_profile input = { .path = path, .owned_path = owned };
+	struct error *err = profile_load(path, &input.profile);
+
+	if (!err && array_push(&inputs->profiles, input))
+		return NULL;
+	profile_destroy(input.profile);
+	free(owned);
+	return err ? err : &error_no_memory;
+}
+
+static struct error *load_kstats(struct report_inputs *inputs, const char *path)
+{
+	struct report_kstats input = { .path = path };
+	struct error *err = kstats_file_load(path, &input.tables);
+
+	if (!err && array_push(&inputs->kstats, input))
+		return NULL;
+	kstats_tables_clear(&input.tables);
+	return err ? err : &error_no_memory;
+}
+
+static struct error *load(struct report_inputs *inputs, const char *path)
+{
+	enum input_kind kind;
+	struct error *err = input_kind_of(path, &kind);
+
+	if (err)
+		return err;
+	switch (kind) {
+	case INPUT_SNAPSHOT:
+		return load_snapshot(inputs, path);
+	case INPUT_PROFILE:
+		return load_profile(inputs, path, NULL);
+	case INPUT_KSTATS:
+		return load_kstats(inputs, path);
+	}
+	return NULL;
+}
+
+/* The only snapshot is a recording: its window. */
+static struct error *load_span(struct report_inputs *inputs, const char *path, bool *ret_done)
+{
+	_cleanup_free_ char *from = NULL, *to = NULL;
+	struct error *err = recording_span(path, &from, &to);
+
+	*ret_done = !err && from;
+	if (*ret_done)
+		err = load_snapshot(inputs, from);
+	if (*ret_done && !err)
+		err = load_snapshot(inputs, to);
+	return err;
+}
+
+static bool has_profile(const struct report_inputs *inputs, const char *path)
+{
+	for (size_t i = 0; i < inputs->profiles.count; i++)
+		if (strcmp(inputs->profiles.items[i].path, path) == 0)
+			return true;
+	return false;
+}
+
+static struct error *load_beside(struct report_inputs *inputs)
+{
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < inputs->snapshots.count; i++) {
+		char *path = profile_beside_find(inputs->snapshots.items[i].name);
+
+		if (path && !has_profile(inputs, path))
+			err = load_profile(inputs, path, path);
+		else
+			free(path);
+	}
+	return err;
+}
+
+static struct error *count_snapshots(char **paths, size_t count, size_t *ret_last, size_t *ret)
+{
+	*ret = 0;
+	for (size_t i = 0; i < count; i++) {
+		enum input_kind kind;
+		struct error *err = input_kind_of(paths[i], &kind);
+
+		if (err)
+			return err;
+		if (kind == INPUT_SNAPSHOT)
+			*ret_last = i;
+		*ret += kind == INPUT_SNAPSHOT;
+	}
+	return NULL;
+}
+
+struct error *report_inputs_load(struct report_inputs *inputs, char **paths, size_t count)
+{
+	size_t snapshots, last = 0;
+	struct error *err = count_snapshots(paths, count, &last, &snapshots);
+
+	for (size_t i = 0; !err && i < count; i++) {
+		bool done = false;
+
+		if (snapshots == 1 && i == last)
+			err = load_span(inputs, paths[i], &done);
+		if (!err && !done)
+			err = load(inputs, paths[i]);
+	}
+	return err ? err : load_beside(inputs);
+}
+
+void report_inputs_deinit(struct report_inputs *inputs)
+{
+	for (size_t i = 0; i < inputs->snapshots.count; i++)
+		snapshot_destroy(
+			(struct ctprof_snapshot *)(uintptr_t)inputs->snapshots.items[i].snapshot);
+	for (size_t i = 0; i < inputs->profiles.count; i++) {
+		profile_destroy(inputs->profiles.items[i].profile);
+		free(inputs->profiles.items[i].owned_path);
+	}
+	for (size_t i = 0; i < inputs->kstats.count; i++)
+		kstats_tables_clear(&inputs->kstats.items[i].tables);
+	for (size_t i = 0; i < inputs->paths.count; i++)
+		free(inputs->paths.items[i]);
+	array_deinit(&inputs->snapshots);
+	array_deinit(&inputs->profiles);
+	array_deinit(&inputs->kstats);
+	array_deinit(&inputs->paths);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The files of `ctprof report`: what each is, by its content, and the files loaded.
+ *
+ *	struct report_inputs inputs = { 0 };
+ *	err = report_inputs_load(&inputs, paths, count);
+ *	...
+ *	report_inputs_deinit(&inputs);
+ */
+#ifndef CMD_REPORT_INPUTS_H
+#define CMD_REPORT_INPUTS_H
+
+#include "compare/sides.h"
+#include "kstats/file.h"
+#include "profile/profile.h"
+
+struct report_profile {
+	const char *path;
+	struct profile *profile;
+	char *owned_path; /* of one that was found beside a snapshot */
+};
+
+struct report_kstats {
+	const char *path;
+	struct kstats_tables tables;
+};
+
+/* Each kind in the order of the command line. */
+struct report_inputs {
+	struct {
+		ARRAY(struct side);
+	} snapshots;
+	struct {
+		ARRAY(struct report_profile);
+	} profiles;
+	struct {
+		ARRAY(struct report_kstats);
+	} kstats;
+	struct {
+		ARRAY(char *);
+	} paths; /* of snapshots that were found in recordings */
+};
+
+/*
+ * Load all of them, and the profiles that `capture --profile` wrote beside snapshots. A recording
+ * that is the only snapshot is its first capture and its last; of others it is the last. To be
+ * released, also after an error.
+ */
+struct error *report_inputs_load(struct report_inputs *inputs, char **paths,
+				 size_t count) MUST_CHECK;
+
+void report_inputs_deinit(struct report_inputs *inputs);
+
+#endif
