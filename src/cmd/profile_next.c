@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cmd/profile_next.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
@@ -112,8 +113,8 @@ struct error *profile_next(FILE *out, const struct profile_report *report, const
 	if (err || number == UINT32_MAX)
 		return err;
 	thread = &profile->threads.items[number];
-	/* It may have ended. */
-	if (thread->tgid && !kill((pid_t)thread->tgid, 0))
+	/* It may have ended. We may signal no others' processes, having dropped privileges. */
+	if (thread->tgid && (!kill((pid_t)thread->tgid, 0) || errno == EPERM))
 		print_questions(out, thread, reason, is_of_both(profile),
 				profile->meta.target || quota_report_has_any(report));
 	else
