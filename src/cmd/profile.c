@@ -22,6 +22,7 @@
 #include "cmd/profile_output.h"
 #include "cmd/profile_screen.h"
 #include "live/live_profile.h"
+#include "profile/lock_frames.h"
 #include "sched/profile_session.h"
 #include "security/privileges.h"
 
@@ -39,6 +40,7 @@ static const struct option_row profile_rows[] = {
 struct taking {
 	struct profile_command_arguments *arguments;
 	struct profile_options options;
+	struct reason_selection selection; /* that `options` has */
 	struct profile_session *session;
 	char **command; /* NULL: there is none */
 	struct run *run;
@@ -150,12 +152,6 @@ static bool has_filters(const struct profile_arguments *a)
 	return a->target.pids.count || a->tids.count || has_other_filters(a);
 }
 
-static bool selects_locks(const struct reason_selection *states)
-{
-	return reason_selects(states, CLASS_INTERRUPTIBLE, STATE_LOCK_FUTEX) &&
-	       !reason_selects(states, CLASS_INTERRUPTIBLE, STATE_IDLE_COND);
-}
-
 static void explain_nothing(const struct taking *t, const struct profile *profile)
 {
 	const struct profile_arguments *a = &t->arguments->profile;
@@ -185,11 +181,6 @@ static void explain_nothing(const struct taking *t, const struct profile *profil
 	else
 		fprintf(stderr, "the %zu selected thread%s had no wait%s\n", profile->threads.count,
 			plural(profile->threads.count), t->options.selection ? " of --state" : "");
-	/* Those that functions tell: they are known when the profile is taken. */
-	if (selects_locks(&a->states))
-		fputs("  for locks of interpreters and servers, use --filter state:lock instead "
-		      "of --state\n",
-		      stderr);
 }
 
 /* The error that a target lives, but has no thread in the profile, though nothing but its number
@@ -408,6 +399,22 @@ static void keep_heap_small(void)
 	mallopt(M_ARENA_MAX, 1);
 }
 
+/* Whether some waits are for locks is known when there are names: until then they are kept, where
+ * the output can leave out the others. */
+static void select_states(struct taking *t)
+{
+	struct profile_output *output = &t->arguments->output;
+
+	if (!t->options.selection)
+		return;
+	output->states = t->options.selection;
+	t->selection = *t->options.selection;
+	if (t->options.user_frames && !t->options.only_times && !output->tui &&
+	    !profile_output_has_raw(output))
+		lock_frames_widen(&t->selection);
+	t->options.selection = &t->selection;
+}
+
 static struct error *collect_profile(struct taking *t, const char *title)
 {
 	sigset_t before;
@@ -425,6 +432,7 @@ static struct error *collect_profile(struct taking *t, const char *title)
 	if (err)
 		return err;
 	t->options = profile_arguments_apply(&t->arguments->profile);
+	select_states(t);
 	t->options.by_cpu = t->arguments->output.group_by == FLAME_BY_CPU;
 	t->options.only_times &= !t->options.by_cpu;
 	t->options.quotas = t->options.off_cpu;

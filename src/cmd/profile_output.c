@@ -239,6 +239,19 @@ static bool wants_names(const struct profile_output *output)
 	return false;
 }
 
+bool profile_output_has_raw(const struct profile_output *output)
+{
+	for (size_t i = 0; i < output->paths.count; i++) {
+		enum profile_format format;
+		struct error *err = format_of(output, output->paths.items[i], &format);
+
+		if (!err && format == PROFILE_FORMAT_RAW)
+			return true;
+		error_destroy(err);
+	}
+	return false;
+}
+
 /* --- names and filters --- */
 
 static bool is_interrupted(void *context)
@@ -346,12 +359,67 @@ static struct error *filter_samples(const struct profile_output *output, struct 
 	return NULL;
 }
 
+struct state_choice {
+	const struct reason_selection *states;
+	struct profile_losses *losses;
+};
+
+/* It was counted as kept, or as one that had not ended. */
+static void count_as_filtered(struct profile_losses *losses, const struct sample *sample)
+{
+	const uint64_t progress = sample->is_in_progress && sample->count && losses->in_progress;
+	const uint64_t ended = sample->count - progress;
+
+	losses->in_progress -= progress;
+	losses->kept -= ended < losses->kept ? ended : losses->kept;
+	losses->filtered += ended;
+	losses->filtered_ns += sample->ns;
+}
+
+static bool is_state_wanted(void *context, size_t number, struct sample *sample)
+{
+	const struct state_choice *choice = context;
+
+	(void)number;
+	if (reason_selects(choice->states, sample->class, sample->state))
+		return true;
+	count_as_filtered(choice->losses, sample);
+	return false;
+}
+
+/* Leave out what is in another state than the kernel took it for, now that functions are known. */
+static struct error *choose_states(const struct profile_output *output, struct profile *profile)
+{
+	struct state_choice choice = { output->states, &profile->meta.losses };
+	const size_t blocks = profile->longest.count;
+	const bool is_any = profile->samples.count;
+	struct error *err;
+
+	if (!output->states)
+		return NULL;
+	err = profile_keep(profile, is_state_wanted, &choice);
+	if (err)
+		return err;
+	profile->longest.count = 0;
+	for (size_t i = 0; i < blocks; i++) {
+		const struct block block = profile->longest.items[i];
+
+		if (reason_selects(output->states, block.class, block.state))
+			profile->longest.items[profile->longest.count++] = block;
+	}
+	if (is_any && !profile->samples.count && !output->quiet)
+		fputs("ctprof: the profile is empty: no wait was of --state\n", stderr);
+	return NULL;
+}
+
 static struct error *prepare(const struct profile_output *output, struct profile *profile)
 {
 	struct error *err = name_frames(output, profile);
 
 	if (!err)
 		err = lock_frames_apply(profile);
+	if (!err)
+		err = choose_states(output, profile);
 	return err ? err : filter_samples(output, profile);
 }
 

@@ -29,6 +29,9 @@ struct profile_output {
 	struct {
 		bool keeps, drops, presets;
 	} filters; /* what it is made of */
+	/* Of --state, for functions may tell that a wait is for something else than the kernel
+	 * knew; NULL: all. */
+	const struct reason_selection *states;
 	bool offsets, no_inline, shows_idle, tui, quiet;
 	size_t top; /* 0: the usual */
 	bool all;
@@ -36,6 +39,9 @@ struct profile_output {
 	const char *file;  /* the one that the profile is from; NULL: none, or several */
 	bool is_elsewhere; /* processes of the profile need not be those that are here */
 };
+
+/* Is any file to be written with frames that have no names yet? */
+bool profile_output_has_raw(const struct profile_output *output);
 
 /* The rows, for the table of a command whose arguments have a `struct profile_output output`. */
 /* clang-format off */

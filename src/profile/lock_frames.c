@@ -93,6 +93,15 @@ struct error *lock_frames_apply(struct profile *profile)
 	return is_any ? profile_keep(profile, name_lock, &waits) : NULL;
 }
 
+void lock_frames_widen(struct reason_selection *selection)
+{
+	for (unsigned class = 0; class < CLASS_COUNT; class ++)
+		for (unsigned state = 0; state < STATE_COUNT; state++)
+			if (selection->states[class] >> STATE_LOCK_FUTEX & 1 &&
+			    may_be_for_lock(class, state))
+				selection->states[class] |= 1u << state;
+}
+
 struct error *lock_frames_lead(const struct profile *profile, struct lock_lead *ret)
 {
 	_cleanup_free_ bool *nodes = find_nodes(profile);

@@ -8,6 +8,7 @@
 #define PROFILE_LOCK_FRAMES_H
 
 #include "profile/profile.h"
+#include "profile/reason.h"
 
 /*
  * Give the samples and longest waits of a symbolised profile that wait below such a function
@@ -15,6 +16,9 @@
  * Samples that become equal by that are added up.
  */
 struct error *lock_frames_apply(struct profile *profile) MUST_CHECK;
+
+/* To a selection that has waits for locks of programs, add those that may turn out to be such. */
+void lock_frames_widen(struct reason_selection *selection);
 
 /* What threads of such a profile wait for below those functions, of all that they wait but for a
  * CPU, and the stack of the longest of these waits (NODE_NONE: there are none). */

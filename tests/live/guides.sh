@@ -123,10 +123,28 @@ row_lock_is_found() {
 	ask_postgres -c "update account set balance = 2" {hold}>&- &
 	until_true find_session "UPDATE waiting"
 	first_screen "$scratch" "offcpu -d 2s" | matches "ctprof offcpu" "$lock"
-	first_screen "$scratch" "offcpu -p $session -d 1s" | matches "ctprof offcpu -p" "$lock"
+	"$ctprof" offcpu --state lock -p "$session" -d 1s < /dev/null |
+		matches "ctprof offcpu --state" "$lock & ctprof top --inspect $session$"
 	first_screen "$scratch" "top --inspect $session" |
 		matches "ctprof top --inspect" "(100|9[0-9]) % waiting for a lock of its program: heap_update (→|->) Xact"
 }
 
+# Threads of an interpreter take turns, whatever the symbols it has.
+lock_of_interpreter_is_found() {
+	is_root
+	command -v python3 > /dev/null || skip "python3 is not installed"
+	python3 -c '
+import threading
+def work():
+	while True: sum(range(1000))
+for _ in range(2): threading.Thread(target=work, daemon=True).start()
+work()' &
+	planted=$!
+	at_end "kill $planted"
+	until_true eval '[ "$(ls /proc/$planted/task | wc -l)" = 3 ]'
+	first_screen "$scratch" "offcpu -p $planted -d 1s" | matches "ctprof offcpu" "lock .*(take_gil|pthread_cond_timedwait)"
+}
+
 postgres_bin=$(ls -d /usr/lib/postgresql/*/bin 2> /dev/null | tail -n 1)
 run_case "guide: a lock of a row of PostgreSQL: ctprof offcpu" alone row_lock_is_found
+run_case "guide: the lock of a Python interpreter: ctprof offcpu" lock_of_interpreter_is_found

@@ -137,6 +137,24 @@ TEST(what_becomes_equal_adds_up)
 	profile_destroy(p);
 }
 
+/* What may turn out to be for a lock is kept until it is known, and nothing else. */
+TEST(selections_of_locks_are_wider)
+{
+	struct reason_selection selection = { 0 }, before;
+
+	assert_true(reason_select_named(&selection, TEXT("storage")));
+	before = selection;
+	lock_frames_widen(&selection);
+	assert_memory_equal(&selection, &before, sizeof(before));
+	assert_true(reason_select_named(&selection, TEXT("lock")));
+	assert_false(reason_selects(&selection, CLASS_INTERRUPTIBLE, STATE_IDLE_POLL));
+	lock_frames_widen(&selection);
+	assert_true(reason_selects(&selection, CLASS_INTERRUPTIBLE, STATE_IDLE_POLL));
+	assert_true(reason_selects(&selection, CLASS_INTERRUPTIBLE, STATE_IDLE_COND));
+	assert_false(reason_selects(&selection, CLASS_INTERRUPTIBLE, STATE_SLEEP_NETWORK));
+	assert_false(reason_selects(&selection, CLASS_RUNNABLE, STATE_RUNNABLE));
+}
+
 TEST(there_may_be_nothing)
 {
 	struct profile *p = server();
@@ -153,4 +171,5 @@ UNIT_TESTS(cmocka_unit_test(servers_wait_for_locks_of_rows_at_their_files),
 	   cmocka_unit_test(functions_of_other_programs_have_other_meanings),
 	   cmocka_unit_test(interpreters_have_one_condition),
 	   cmocka_unit_test(locks_of_wakers_are_theirs),
-	   cmocka_unit_test(what_becomes_equal_adds_up), cmocka_unit_test(there_may_be_nothing))
+	   cmocka_unit_test(what_becomes_equal_adds_up),
+	   cmocka_unit_test(selections_of_locks_are_wider), cmocka_unit_test(there_may_be_nothing))
