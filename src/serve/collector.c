@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "os/host_load.h"
+#include "profile/lock_frames.h"
 #include "profile/symbolise.h"
 #include "security/privileges.h"
 #include "serve/tick.h"
@@ -64,7 +65,9 @@ static struct error *name_frames(struct collector *c, struct profile *profile)
 
 	if (!err)
 		err = symbolise_kernel_by(profile, c->kernel);
-	return err ? err : symbolise_user(profile, &options);
+	if (!err)
+		err = symbolise_user(profile, &options);
+	return err ? err : lock_frames_apply(profile);
 }
 
 /* In the interval; TICK_UNMEASURED where the kernel does not count it. */
