@@ -118,6 +118,38 @@ export class Times extends Span {
 	}
 }
 
+/*
+ * Which node of the tree a node of the dictionary is in, below a group. Most stacks occur in one group
+ * only, which has its place in a column.
+ */
+class NodeMap {
+	constructor() {
+		this.group = new Int32Array(4096).fill(-1);
+		this.place = new Int32Array(4096);
+		this.others = new PairMap();
+	}
+	get(group, node) {
+		return this.group[node + 1] === group ? this.place[node + 1] : this.others.count ? this.others.get(group, node) : -1;
+	}
+	set(group, node, place) {
+		if (node + 1 >= this.group.length)
+			this.grow(2 * (node + 2));
+		if (this.group[node + 1] >= 0) {
+			this.others.set(group, node, place);
+			return;
+		}
+		this.group[node + 1] = group;
+		this.place[node + 1] = place;
+	}
+	grow(room) {
+		const { group, place } = this;
+		this.group = new Int32Array(room).fill(-1);
+		this.group.set(group);
+		this.place = new Int32Array(room);
+		this.place.set(place);
+	}
+}
+
 /* The tree of stacks. `wanted.threads`, where it is given, are the only ones. */
 export class Flame extends Span {
 	constructor(functions) {
@@ -139,7 +171,7 @@ export class Flame extends Span {
 	clear() {
 		this.tree = new Tree(this.functions);
 		this.ofGroup = new Map();
-		this.ofNode = new PairMap();
+		this.ofNode = new NodeMap();
 		this.passes = null;
 		this.fresh = 0;
 	}

@@ -19,6 +19,7 @@ const { time } = flameWords;
 const $ = id => document.getElementById(id);
 const store = new Store(), view = new View(store.functions), before = new View(store.functions);
 const state = readState(location.hash);
+let rested = 0, resting = 0;
 let look = null, pinned = null, drawn = false, wasLive = state.window.includes("-") ? "60" : state.window, connection = "lost";
 let shown = []; /* the ticks of the window */
 
@@ -73,6 +74,7 @@ function refresh() {
 	showGraphs();
 	showTable(recording);
 	page.refreshTime = performance.now() - begun;
+	rested = performance.now() + 3 * page.refreshTime;
 	document.body.dataset.seq = shown[shown.length - 1].seq;
 }
 
@@ -81,6 +83,12 @@ function later() {
 	if (drawn)
 		requestAnimationFrame(refresh);
 	drawn = false;
+}
+
+/* A reading waits until drawing takes a quarter of the time at most; what is asked for does not. */
+function laterForReading() {
+	clearTimeout(resting);
+	resting = setTimeout(later, rested - performance.now());
 }
 
 /* Change the state, and show it. */
@@ -415,6 +423,6 @@ readLook();
 drawn = true;
 update();
 new Stream(store, serverAddress("api/live"), {
-	changed: type => { if (type === "tick") later(); },
+	changed: type => { if (type === "tick") laterForReading(); },
 	status: value => { connection = value; update(); },
 });

@@ -280,8 +280,8 @@ async function measure(name, readings, history, hash) {
 let failed = 0;
 if (given.includes("--measure")) {
 	await measure("small", {}, 120, "");
-	await measure("100,000 frames", { stacks: 400 }, 60, "");
-	await measure("1,000,000 samples", { stacks: 16700 }, 60, "");
+	await measure("100,000 frames", { stacks: 850 }, 60, "#filter=wide&by=none");
+	await measure("1,000,000 stacks", { stacks: 16700 }, 60, "#filter=wide&by=none");
 	await measure("10,000 threads", { crowd: 10000 }, 120, "");
 } else {
 	for (const [name, run] of Object.entries(cases)) {

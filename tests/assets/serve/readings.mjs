@@ -79,6 +79,7 @@ export class Readings {
 		this.frames = new Map();
 		this.nodes = new Map();
 		this.lasts = new Map();
+		this.wide = [];
 		this.areThreadsTold = false;
 	}
 
@@ -212,16 +213,22 @@ export class Readings {
 		return cpu;
 	}
 
-	// Stacks of a program with many: 12 to 24 deep, most of them with a part in common.
+	// Stacks of a program with many: each calls two functions from somewhere in an earlier stack.
 	addWide(ns) {
 		const { tick, random } = this, s = tick.samples, thread = this.actors.length - 1;
 		for (let i = 0; i < this.stacks; i++) {
-			const depth = 12 + Math.floor(random() * 12), stack = ["main"];
-			for (let d = 0; d < depth; d++)
-				stack.push("wide_" + d + "_" + Math.floor(random() * random() * (d < 3 ? 4 : 12)));
 			const locked = random() < 0.3;
+			let node = this.wide.length < 8 ? null : this.wide[Math.floor(random() * this.wide.length)];
+			for (let d = 0; d < 2; d++) {
+				const frame = this.frame("wide_" + Math.floor(random() * 5000), "/opt/wide"), above = node;
+				node = this.number(this.nodes, above + "," + frame, () => {
+					tick.nodes.parent.push(above);
+					tick.nodes.frame.push(frame);
+				});
+				this.wide.push(node);
+			}
 			s.thread.push(thread);
-			s.node.push(this.node(stack, "/opt/wide"));
+			s.node.push(node);
 			s.class.push(CLASSES.indexOf(locked ? "interruptible" : "on-cpu"));
 			s.state.push(STATES.indexOf(locked ? "lock_futex" : "exec_user"));
 			s.ns.push(1 + Math.floor(random() * ns / this.stacks));
