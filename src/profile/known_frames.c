@@ -200,8 +200,7 @@ bool frame_asks(const struct name *name)
  * Functions that wait for locks of programs in other calls than those of a mutex. Of PostgreSQL,
  * ProcSleep() for rows and tables, and locks of its shared memory (src/backend/storage/lmgr/proc.c,
  * src/backend/storage/lmgr/lwlock.c). Of CPython, whose only condition variables are those of its
- * global interpreter lock (Python/ceval_gil.h), also where it has no symbols. Of HotSpot, monitors
- * (src/hotspot/share/runtime/objectMonitor.cpp).
+ * global interpreter lock (Python/ceval_gil.h), also where it has no symbols.
  */
 static const struct lock_row {
 	const char *name;
@@ -216,8 +215,6 @@ static const struct lock_row {
 	{ "pthread_cond_wait*", "libpython3*" },
 	{ "pthread_cond_timedwait*", "python3*" },
 	{ "pthread_cond_timedwait*", "libpython3*" },
-	{ "ObjectMonitor::enter*", "libjvm.so" },
-	{ "ObjectMonitor::EnterI*", "libjvm.so" },
 };
 
 bool frame_is_lock(const struct name *name, const struct name *caller)
