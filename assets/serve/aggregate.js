@@ -10,7 +10,7 @@
  * `wanted`: { mode: "wall", "on" or "off", hidden: set of bands, idle: whether idle waits are in it,
  * group: a key of `groups`, leaf: whether the tree begins with what was called last, filter: words }
  */
-import { BANDS, RAN, bands, isAlone, isIdle } from "./states.js";
+import { BANDS, RAN, bands, isAlone, isIdle, weightOf } from "./states.js";
 import { containerOf } from "./stream.js";
 import { PairMap, Tree } from "./tree.js";
 
@@ -304,13 +304,17 @@ export class View {
 		return h;
 	}
 
-	/* Times of all threads that pass the filter, by band, and what of them is idle. */
+	/* Times of all threads that pass the filter, by band: those that are not idle, how much these matter, and idle ones. */
 	totals() {
 		const { times, alone, passes } = this;
-		const byBand = new Float64Array(BANDS), idle = new Float64Array(BANDS);
+		const byBand = new Float64Array(BANDS), weights = new Float64Array(BANDS), idle = new Float64Array(BANDS);
 		for (let t = 0; t < passes.length; t++)
-			for (let b = 0; b < BANDS && passes[t]; b++)
-				(isIdle(b, alone[t]) ? idle : byBand)[b] += times.of(t, b);
-		return { byBand, idle };
+			for (let b = 0; b < BANDS && passes[t]; b++) {
+				const ns = times.of(t, b), isOut = isIdle(b, alone[t]);
+				(isOut ? idle : byBand)[b] += ns;
+				if (!isOut)
+					weights[b] += ns * weightOf(b, ns / this.ns);
+			}
+		return { byBand, weights, idle };
 	}
 }

@@ -131,20 +131,20 @@ function compare() {
 
 /* "2 CPUs, 43 % busy; threads wait for: lock 12 % (mostly shopd), storage 5 % (mostly postgres)": what matters most first. */
 function showHead(recording) {
-	const { about } = recording, busy = shown.reduce((sum, tick) => sum + tick.host.cpu_ns, 0) / (view.ns * about.cpus);
+	const { about } = recording, busy = shown.reduce((sum, tick) => sum + tick.host.cpu_ns, 0) / (view.ns * about.cpus), share = Math.round(100 * Math.min(1, busy));
 	const totals = view.totals(), whole = totals.byBand.reduce((a, b) => a + b, 0);
 	const waits = bands.filter(band => band.number !== RAN && totals.byBand[band.number] >= 0.005 * whole && whole > 0)
-		.sort((a, b) => b.weight * totals.byBand[b.number] - a.weight * totals.byBand[a.number]).slice(0, 3);
+		.sort((a, b) => totals.weights[b.number] - totals.weights[a.number]).slice(0, 3);
 	const words = waits.map((band, i) => band.name + " " + Math.round(100 * totals.byBand[band.number] / whole) + " %"
 		+ (i < 2 ? " (mostly " + mostly(recording, band.number) + ")" : ""));
-	$("answer").textContent = about.cpus + (about.cpus === 1 ? " CPU, " : " CPUs, ") + Math.round(100 * busy) + " % busy; "
+	$("answer").textContent = about.cpus + (about.cpus === 1 ? " CPU, " : " CPUs, ") + share + " % busy; "
 		+ (words.length ? "threads wait for: " + words.join(", ") : "no thread waited for anything but work");
 	$("answer").title = "Shares of the time of all threads, without idle waits";
 	const { host } = shown[shown.length - 1], gib = bytes => (bytes / 2 ** 30).toFixed(1);
 	$("facts").textContent = about.host + ", Linux " + about.kernel + " · " + (about.target || "the whole host")
 		+ " · load " + host.load.toFixed(2) + " · memory " + gib(host.memory_available) + " of " + gib(host.memory_total)
 		+ " GiB available · ctprof " + about.version;
-	document.title = Math.round(100 * busy) + " % busy · " + about.host + " · ctprof";
+	document.title = share + " % busy · " + about.host + " · ctprof";
 	showLosses();
 	const clock = ms => new Date(ms).toLocaleTimeString([], { hour12: false });
 	$("window-text").textContent = clock(shown[0].begin) + " to " + clock(shown[shown.length - 1].end) + ", " + time(view.ns);

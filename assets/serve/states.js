@@ -21,12 +21,12 @@ const rows = [
 	["child", "a child process", "child", 0, 25, ["sleep_child"]],
 	["other", "something else", "other", 0, 25, ["sleep_other"]],
 	["unknown", "what is not known", "blocked", 0, 25, ["sleep"]],
-	["stopped", "nothing: stopped, traced or frozen", "stopped", 0, 25, ["stopped"]],
+	["stopped", "nothing: stopped, traced or frozen", "stopped", 0, 100, ["stopped"]],
 	["timer", "a time", "timer", IF_ALONE, 10, ["sleep_timer"]],
 	["poll", "any of several files", "poll", IF_ALONE, 10, ["idle_poll"]],
 	["cond", "a condition variable, semaphore or join", "cond", IF_ALONE, 10, ["idle_cond"]],
 	["accept", "a connection", "idle", ALWAYS, 10, ["idle_accept"]],
-	["work", "work", "idle", ALWAYS, 10, ["idle", "idle_worker"]],
+	["work", "work", "idle", ALWAYS, 2, ["idle", "idle_worker"]],
 ];
 
 export const bands = rows.map(([name, prose, colour, idle, weight], number) =>
@@ -35,6 +35,9 @@ export const BANDS = bands.length, RAN = 0, CPU_WAIT = 1;
 
 /* What an idle thread does beside that, at most: a hundredth of its time. */
 export const IDLE_BESIDE = 100;
+
+/* A wait of so much of the window lasts as long as it. */
+const LASTS = 0.98;
 
 const UNKNOWN = rows.findIndex(row => row[0] === "unknown");
 
@@ -51,6 +54,12 @@ export function bandsOfStates(states) {
 export function isIdle(band, alone) {
 	const idle = bands[band].idle;
 	return idle === ALWAYS || (idle === IF_ALONE && alone);
+}
+
+/* How much a nanosecond matters, in hundredths, of a thread that did this for `share` of the window. */
+export function weightOf(band, share) {
+	const { weight } = bands[band];
+	return weight < 100 && share >= LASTS ? Math.min(2, weight) : weight;
 }
 
 /* Of `times`, BANDS numbers from `at` on: does the thread do next to nothing but idle waits? */

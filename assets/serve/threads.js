@@ -5,7 +5,7 @@
  */
 import { groups } from "./aggregate.js";
 import { describeBands, drawBar, drawHistory } from "./bars.js";
-import { BANDS, CPU_WAIT, RAN, bands, isIdle } from "./states.js";
+import { BANDS, CPU_WAIT, RAN, bands, isIdle, weightOf } from "./states.js";
 
 const { element, time } = flameWords;
 const ROWS = 50, COLUMNS = 60, BAR = 180, SPARK = 120, HEIGHT = 14;
@@ -23,7 +23,8 @@ export function threadRows(view, by, passes) {
 		const key = level ? level(r, t)[0] : t;
 		let row = rows.get(key);
 		if (!row) {
-			const name = level ? key : r.threads.name[t];
+			const process = r.threads.process[t], name = level ? key : r.threads.name[t] === process ? process
+				: process + ": " + r.threads.name[t];
 			row = { key: level ? key : r.threads.tid[t] + "", name, threads: [], times: new Float64Array(BANDS), busy: new Float64Array(BANDS),
 				waits: 0, active: 0, idle: 0, mostly: -1, weight: 0 };
 			rows.set(key, row);
@@ -33,16 +34,17 @@ export function threadRows(view, by, passes) {
 		for (let b = 0; b < BANDS; b++) {
 			const ns = view.times.of(t, b);
 			row.times[b] += ns;
-			if (isIdle(b, view.alone[t]))
+			if (isIdle(b, view.alone[t])) {
 				row.idle += ns;
-			else
+			} else {
 				row.busy[b] += ns;
+				row.weight += ns * weightOf(b, ns / view.ns) / 100;
+			}
 		}
 	}
 	for (const row of rows.values())
-		for (const { number: b, weight } of bands) {
+		for (let b = 0; b < BANDS; b++) {
 			row.active += row.busy[b];
-			row.weight += row.busy[b] * weight / 100;
 			if (b !== RAN && row.busy[b] > (row.mostly < 0 ? 0 : row.busy[row.mostly]))
 				row.mostly = b;
 		}
