@@ -137,8 +137,12 @@ static bool fill_from_states(struct bar *bar, const struct report *report,
 			     const struct overview_group *group, struct group_sums *sums)
 {
 	const double seconds = report->overview->window_s > 0 ? report->overview->window_s : 1;
+	/* A window has the threads of both sides; those of a new group are elsewhere. */
+	const struct groups *after = group->presence == PRESENCE_NEW && report->born.items
+					     ? &report->born
+					     : &report->after;
 
-	if (!add_states(report, &report->after, group->key, 1, sums, bar->after) ||
+	if (!add_states(report, after, group->key, 1, sums, bar->after) ||
 	    (report->comparing &&
 	     !add_states(report, &report->before, group->key, -1, sums, bar->after)))
 		return false;
