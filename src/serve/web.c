@@ -6,9 +6,11 @@
 #include <sys/socket.h>
 
 #include "serve/answers.h"
+#include "serve/static.h"
 #include "serve/stream.h"
 
 static const struct http_route routes[] = {
+	STATIC_ROUTES,
 	{ "GET", "/api/live", stream_live, 0, false },
 	{ "GET", "/api/about", stream_about, 0, false },
 	{ "GET", "/api/profile", answer_profile, 0, false },
