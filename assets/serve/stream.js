@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The live data of the server (doc/serve.md, "Live data"): the dictionary, and the ticks of the
+ * The live data of the server (/api/live): the dictionary, and the ticks of the
  * kept past as columns of numbers, without an object for a sample.
  *
  *	const store = new Store();

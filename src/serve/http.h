@@ -29,7 +29,7 @@
  * above the route's limit, clients beyond the limit, heads and bodies that take too long, and too
  * many requests of one address. At most half of the clients may wait for http_wake(). A client that
  * does not take its answer in time is ended. Every answer has headers that forbid sniffing,
- *framing, foreign scripts and referrers. doc/serve.md and doc/security.md have the numbers.
+ * framing, foreign scripts and referrers. doc/serve.md and doc/security.md have the numbers.
  */
 #ifndef SERVE_HTTP_H
 #define SERVE_HTTP_H
