@@ -23,6 +23,9 @@
 /* What the kernel keeps for a connection, in each direction: it grows to megabytes otherwise. */
 #define CLIENT_BUFFER (128 * 1024)
 
+/* So many new connections, in elevens, are taken before what they ask for is answered. */
+#define ACCEPT_ROUNDS 16
+
 /* Without a byte in either direction, unless a handler has the answer to come. */
 #define SILENCE_S 30u
 
@@ -152,26 +155,22 @@ static bool has_token(const struct http_exchange *exchange)
 	       (in_query && http_token_equals(in_query, token));
 }
 
+/* Not more often than anybody mistakes it. */
 static enum MHD_Result refuse_token(struct http_exchange *exchange)
 {
+	if (!http_clients_count_request(&exchange->server->clients, RATE_REFUSED, exchange->client,
+					http_now_ms()))
+		return http_exchange_refuse(exchange, MHD_HTTP_TOO_MANY_REQUESTS,
+					    "too many wrong tokens");
 	error_destroy(http_add_header(exchange, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer"));
 	return http_exchange_refuse(exchange, MHD_HTTP_UNAUTHORIZED,
 				    "this needs the token of the address that ctprof printed");
-}
-
-static enum MHD_Result refuse_rate(struct http_exchange *exchange)
-{
-	error_destroy(http_add_header(exchange, MHD_HTTP_HEADER_RETRY_AFTER, "1"));
-	return http_exchange_refuse(exchange, MHD_HTTP_TOO_MANY_REQUESTS, "too many requests");
 }
 
 /* Refuse what is to be answered to nobody. MHD_YES with `ret` false: it has been refused. */
 static enum MHD_Result guard(struct http_exchange *exchange, bool *ret)
 {
 	*ret = false;
-	if (!http_clients_count_request(&exchange->server->clients, exchange->client,
-					http_now_ms()))
-		return refuse_rate(exchange);
 	if (exchange->error)
 		return http_exchange_refuse(exchange, MHD_HTTP_BAD_REQUEST,
 					    exchange->error->message);
@@ -214,7 +213,7 @@ static enum MHD_Result begin(struct http_exchange *exchange, const char *method)
 		return http_exchange_refuse(exchange, MHD_HTTP_LENGTH_REQUIRED, "length required");
 	if (body > exchange->route->body_most)
 		return http_exchange_refuse(exchange, MHD_HTTP_CONTENT_TOO_LARGE, "body too large");
-	http_client_owes(exchange->client, body, true, http_now_ms());
+	http_client_owes(exchange->client, OWES_REQUEST, body, http_now_ms());
 	return MHD_YES;
 }
 
@@ -277,6 +276,7 @@ static void begin_client(struct http_server *server, struct MHD_Connection *conn
 	const int fd =
 		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
 
+	server->accepted++;
 	*ret = http_clients_add(
 		&server->clients, fd,
 		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)
@@ -328,6 +328,7 @@ static void destroy(struct http_server *server)
 {
 	free(server->address);
 	free(server->token);
+	free(server->costs_ns);
 	free(server);
 }
 
@@ -347,8 +348,10 @@ struct error *http_open(const struct http_options *options, const struct http_ro
 		.address = options->address ? strdup(options->address) : NULL,
 		.token = options->token ? strdup(options->token) : NULL,
 		.clients = { .most = options->clients_most },
+		.costs_ns = calloc(route_count, sizeof(*server->costs_ns)),
 	};
-	if ((options->address && !server->address) || (options->token && !server->token))
+	if (!server->costs_ns || (options->address && !server->address) ||
+	    (options->token && !server->token))
 		err = &error_no_memory;
 	else
 		err = start(server, options->listen_fd);
@@ -364,27 +367,24 @@ int http_fd(const struct http_server *server)
 	return MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
 }
 
+static int sooner(int a_ms, int b_ms)
+{
+	return a_ms < 0 || (b_ms >= 0 && b_ms < a_ms) ? b_ms : a_ms;
+}
+
 int http_timeout_ms(const struct http_server *server)
 {
-	const int wait = http_clients_wait_ms(&server->clients, http_now_ms());
+	const int wait = sooner(http_clients_wait_ms(&server->clients, http_now_ms()),
+				http_load_wait_ms(server));
 	MHD_UNSIGNED_LONG_LONG timeout;
 
 	if (!MHD_get_timeout(server->daemon, &timeout))
 		return wait;
-	if (wait >= 0 && (unsigned)wait < timeout)
-		return wait;
-	return timeout < INT_MAX ? (int)timeout : INT_MAX;
-}
-
-struct error *http_serve(struct http_server *server)
-{
-	http_clients_end_late(&server->clients, http_now_ms());
-	return MHD_run(server->daemon) ? NULL : error_create("the HTTP server has stopped");
+	return sooner(wait, timeout < INT_MAX ? (int)timeout : INT_MAX);
 }
 
 static void resume(struct http_exchange *exchange)
 {
-	exchange->is_due = true;
 	if (!exchange->is_suspended)
 		return;
 	/* Nothing is read from it meanwhile, which would tell. */
@@ -394,10 +394,39 @@ static void resume(struct http_exchange *exchange)
 	MHD_resume_connection(exchange->connection);
 }
 
+static void resume_postponed(struct http_server *server)
+{
+	struct http_exchange *next = http_load_next(server);
+
+	if (!next)
+		return;
+	http_load_forget(next);
+	next->has_waited = true;
+	resume(next);
+}
+
+struct error *http_serve(struct http_server *server)
+{
+	unsigned before, rounds = 0;
+
+	http_clients_end_late(&server->clients, http_now_ms());
+	/* libmicrohttpd accepts 11 connections in a turn. */
+	do {
+		before = server->accepted;
+		if (!MHD_run(server->daemon))
+			return error_create("the HTTP server has stopped");
+	} while (server->accepted - before > 10 && ++rounds < ACCEPT_ROUNDS);
+	resume_postponed(server);
+	return NULL;
+}
+
 void http_wake(struct http_server *server)
 {
-	for (struct http_exchange *i = server->exchanges; i; i = i->next)
-		resume(i);
+	for (struct http_exchange *i = server->exchanges; i; i = i->next) {
+		i->is_due = true;
+		if (!i->is_postponed)
+			resume(i);
+	}
 }
 
 void http_close(struct http_server *server)
@@ -405,7 +434,8 @@ void http_close(struct http_server *server)
 	if (!server)
 		return;
 	/* libmicrohttpd ends connections that are not suspended. */
-	http_wake(server);
+	for (struct http_exchange *i = server->exchanges; i; i = i->next)
+		resume(i);
 	MHD_stop_daemon(server->daemon);
 	destroy(server);
 }

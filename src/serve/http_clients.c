@@ -9,12 +9,18 @@
 
 #include "base/array.h"
 
-#define HEAD_MS          ((uint64_t)10 * 1000)
-#define DEBT_MS          ((uint64_t)30 * 1000)
-#define BYTES_IN_MS      16
+#define HEAD_MS     ((uint64_t)10 * 1000)
+#define DEBT_MS     ((uint64_t)30 * 1000)
+#define BYTES_IN_MS 16
+#define TAKING_MS   2000
 
-#define REQUESTS_IN_S    100
-#define REQUESTS_AT_ONCE 400
+static const struct {
+	uint64_t in_s, at_once;
+} rates_most[] = {
+	[RATE_ANSWERED] = { 1000, 2000 },
+	[RATE_REFUSED] = { 20, 200 },
+};
+
 /* Rates are counted in thousandths of requests, so in requests for each ms. */
 #define REQUEST ((uint64_t)1000)
 
@@ -41,6 +47,11 @@ static bool same_address(const struct http_address *a, const struct http_address
 	return !memcmp(a, b, sizeof(*a));
 }
 
+static bool may_be_replaced(const struct http_client *client, uint64_t now_ms)
+{
+	return !client->is_ended && client->deadline_ms && client->replaceable_ms <= now_ms;
+}
+
 static unsigned count_of(const struct http_clients *clients, const struct http_address *address)
 {
 	unsigned count = 0;
@@ -50,21 +61,21 @@ static unsigned count_of(const struct http_clients *clients, const struct http_a
 	return count;
 }
 
-/* The one that has owed a head or a body for longest; NULL: there is none. */
+/* The one that has owed something for longest; NULL: there is none. */
 static struct http_client *slowest_of(const struct http_clients *clients,
-				      const struct http_address *address)
+				      const struct http_address *address, uint64_t now_ms)
 {
 	struct http_client *slowest = NULL;
 
 	for (struct http_client *i = clients->first; i; i = i->next)
-		if (!i->is_ended && i->may_be_replaced && same_address(&i->address, address) &&
+		if (may_be_replaced(i, now_ms) && same_address(&i->address, address) &&
 		    (!slowest || i->since_ms <= slowest->since_ms))
 			slowest = i;
 	return slowest;
 }
 
 /* The same of the address that has most clients, of those that have such a one. */
-static struct http_client *slowest_of_all(const struct http_clients *clients)
+static struct http_client *slowest_of_all(const struct http_clients *clients, uint64_t now_ms)
 {
 	struct http_client *slowest = NULL;
 	unsigned most = 0;
@@ -72,27 +83,27 @@ static struct http_client *slowest_of_all(const struct http_clients *clients)
 	for (const struct http_client *i = clients->first; i; i = i->next) {
 		unsigned count;
 
-		if (i->is_ended || !i->may_be_replaced ||
+		if (!may_be_replaced(i, now_ms) ||
 		    (slowest && same_address(&i->address, &slowest->address)))
 			continue;
 		count = count_of(clients, &i->address);
 		if (count > most) {
 			most = count;
-			slowest = slowest_of(clients, &i->address);
+			slowest = slowest_of(clients, &i->address, now_ms);
 		}
 	}
 	return slowest;
 }
 
 /* Make room for a new client, or end the new one. */
-static void bound(struct http_clients *clients, struct http_client *added)
+static void bound(struct http_clients *clients, struct http_client *added, uint64_t now_ms)
 {
 	struct http_client *victim = NULL;
 
 	if (count_of(clients, &added->address) > clients->most - clients->most / 4)
-		victim = slowest_of(clients, &added->address);
+		victim = slowest_of(clients, &added->address, now_ms);
 	else if (clients->count > clients->most)
-		victim = slowest_of_all(clients);
+		victim = slowest_of_all(clients, now_ms);
 	else
 		return;
 	http_clients_end(clients, victim ? victim : added);
@@ -111,13 +122,13 @@ struct http_client *http_clients_add(struct http_clients *clients, int fd,
 		.fd = fd,
 		.since_ms = now_ms,
 		.deadline_ms = now_ms + HEAD_MS,
-		.may_be_replaced = true,
+		.replaceable_ms = now_ms,
 	};
 	if (client->next)
 		client->next->previous = client;
 	clients->first = client;
 	clients->count++;
-	bound(clients, client);
+	bound(clients, client, now_ms);
 	return client;
 }
 
@@ -133,18 +144,17 @@ void http_clients_remove(struct http_clients *clients, struct http_client *clien
 	free(client);
 }
 
-void http_client_owes(struct http_client *client, uint64_t bytes, bool may_be_replaced,
+void http_client_owes(struct http_client *client, enum http_debt debt, uint64_t bytes,
 		      uint64_t now_ms)
 {
 	client->since_ms = now_ms;
 	client->deadline_ms = now_ms + DEBT_MS + bytes / BYTES_IN_MS;
-	client->may_be_replaced = may_be_replaced;
+	client->replaceable_ms = debt == OWES_TAKING ? now_ms + TAKING_MS : now_ms;
 }
 
 void http_client_owes_nothing(struct http_client *client)
 {
 	client->deadline_ms = 0;
-	client->may_be_replaced = false;
 }
 
 void http_clients_end(struct http_clients *clients, struct http_client *client)
@@ -191,30 +201,32 @@ bool http_client_is_gone(const struct http_client *client)
 }
 
 /* The rate of the address, or the one that was used longest ago, for it. */
-static struct http_rate *rate_of(struct http_clients *clients, const struct http_address *address)
+static struct http_rate *rate_of(struct http_rate *rates, size_t count, uint64_t most,
+				 const struct http_address *address)
 {
-	struct http_rate *oldest = &clients->rates[0];
+	struct http_rate *oldest = &rates[0];
 
-	for (size_t i = 0; i < array_length(clients->rates); i++) {
-		struct http_rate *rate = &clients->rates[i];
-
-		if (rate->at_ms && same_address(&rate->address, address))
-			return rate;
-		if (rate->at_ms < oldest->at_ms)
-			oldest = rate;
+	for (size_t i = 0; i < count; i++) {
+		if (rates[i].at_ms && same_address(&rates[i].address, address))
+			return &rates[i];
+		if (rates[i].at_ms < oldest->at_ms)
+			oldest = &rates[i];
 	}
-	*oldest = (struct http_rate){ .address = *address, .left = REQUESTS_AT_ONCE * REQUEST };
+	*oldest = (struct http_rate){ .address = *address, .left = most };
 	return oldest;
 }
 
-bool http_clients_count_request(struct http_clients *clients, const struct http_client *client,
-				uint64_t now_ms)
+bool http_clients_count_request(struct http_clients *clients, enum http_rate_kind kind,
+				const struct http_client *client, uint64_t now_ms)
 {
-	const uint64_t most = REQUESTS_AT_ONCE * REQUEST;
-	struct http_rate *rate = rate_of(clients, &client->address);
+	const uint64_t most = rates_most[kind].at_once * REQUEST;
+	struct http_rate *rate = rate_of(clients->rates[kind], array_length(clients->rates[kind]),
+					 most, &client->address);
 	const uint64_t passed = rate->at_ms ? now_ms - rate->at_ms : 0;
 
-	rate->left = passed > most / REQUESTS_IN_S ? most : rate->left + passed * REQUESTS_IN_S;
+	rate->left = passed > most / rates_most[kind].in_s
+			     ? most
+			     : rate->left + passed * rates_most[kind].in_s;
 	if (rate->left > most)
 		rate->left = most;
 	rate->at_ms = now_ms;

@@ -4,9 +4,8 @@
  *
  * A client *owes* something most of the time: its head, the rest of a body, or taking an answer. It
  * has a deadline for that as a whole, which a byte now and then does not move. When more clients
- * come than there may be, the one goes that has owed a head or a body for longest, of the address
- * that has most clients: so a thousand clients that send nothing keep out none that sends its
- * request at once.
+ * come than there may be, the one goes that has owed something for longest, of the address that has
+ * most clients: so a thousand clients that send or take nothing keep out none that does at once.
  *
  * All clients of a reverse proxy, and of a Unix socket, have the same address.
  */
@@ -30,10 +29,10 @@ struct http_client {
 	struct http_client *next, *previous;
 	struct http_address address;
 	int fd;
-	uint64_t since_ms;    /* that it owes something */
-	uint64_t deadline_ms; /* for that; 0: it owes nothing */
-	bool may_be_replaced; /* it owes a head or a body */
-	bool is_ended;        /* the connection is shut down, and will be closed */
+	uint64_t since_ms;       /* that it owes something */
+	uint64_t deadline_ms;    /* for that; 0: it owes nothing, and is not replaced */
+	uint64_t replaceable_ms; /* from then on it makes room for others */
+	bool is_ended;           /* the connection is shut down, and will be closed */
 };
 
 /* Requests of an address: `left` thousandths of requests at `at_ms`. */
@@ -42,11 +41,15 @@ struct http_rate {
 	uint64_t left, at_ms;
 };
 
+/* Wrong tokens are counted apart from what is answered, so that guessing them is slow, and keeps no
+ * requests with the right one from being answered. */
+enum http_rate_kind { RATE_ANSWERED, RATE_REFUSED, RATE_COUNT };
+
 struct http_clients {
 	struct http_client *first;
 	unsigned most;  /* clients; those of one address: three quarters of it */
 	unsigned count; /* that are not ended */
-	struct http_rate rates[128];
+	struct http_rate rates[RATE_COUNT][128];
 };
 
 /* A new client, which owes a head. It, or another one, is ended where there are too many. NULL: no
@@ -55,8 +58,13 @@ struct http_client *http_clients_add(struct http_clients *clients, int fd,
 				     const struct sockaddr *address, uint64_t now_ms);
 void http_clients_remove(struct http_clients *clients, struct http_client *client);
 
+enum http_debt {
+	OWES_REQUEST, /* a head or a body */
+	OWES_TAKING,  /* to take an answer: it is not replaced for 2 s */
+};
+
 /* The client owes so many bytes, for which it has 30 s, and a second more for each 16 KiB. */
-void http_client_owes(struct http_client *client, uint64_t bytes, bool may_be_replaced,
+void http_client_owes(struct http_client *client, enum http_debt debt, uint64_t bytes,
 		      uint64_t now_ms);
 /* It is the server's turn. */
 void http_client_owes_nothing(struct http_client *client);
@@ -72,8 +80,9 @@ int http_clients_wait_ms(const struct http_clients *clients, uint64_t now_ms);
 /* Has the client gone? For those that wait for the server. */
 bool http_client_is_gone(const struct http_client *client);
 
-/* Count a request. False: the address has too many (100 in a second, 400 at once). */
-bool http_clients_count_request(struct http_clients *clients, const struct http_client *client,
-				uint64_t now_ms);
+/* Count a request. False: the address has too many: 1,000 that are answered in a second, 2,000 at
+ * once; 20 and 200 that are refused. */
+bool http_clients_count_request(struct http_clients *clients, enum http_rate_kind kind,
+				const struct http_client *client, uint64_t now_ms);
 
 #endif

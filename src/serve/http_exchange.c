@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "base/clock.h"
+
 /* Smaller answers fit into one packet either way. */
 #define GZIP_LEAST ((size_t)1024)
 
@@ -59,10 +61,12 @@ void http_exchange_destroy(struct http_exchange *exchange)
 	if (!exchange)
 		return;
 	unlink_exchange(exchange);
+	http_load_hold(exchange, 0);
+	http_load_forget(exchange);
 	exchange->server->counts.streams -= exchange->is_stream;
 	exchange->server->lasting -= exchange->is_lasting;
 	if (exchange->client)
-		http_client_owes(exchange->client, 0, true, http_now_ms());
+		http_client_owes(exchange->client, OWES_REQUEST, 0, http_now_ms());
 	if (exchange->destroy)
 		exchange->destroy(exchange->kept);
 	gzip_writer_deinit(&exchange->gzip);
@@ -267,7 +271,8 @@ static enum MHD_Result queue_whole(struct http_exchange *exchange)
 
 	if (response) {
 		exchange->server->counts.bytes += written->count;
-		http_client_owes(exchange->client, written->count, false, http_now_ms());
+		http_load_hold(exchange, written->count);
+		http_client_owes(exchange->client, OWES_TAKING, written->count, http_now_ms());
 		*written = (struct http_bytes){ 0 };
 	}
 	return queue(exchange, response);
@@ -317,11 +322,10 @@ static bool last(struct http_exchange *exchange)
 	return true;
 }
 
-static enum MHD_Result refuse_lasting(struct http_exchange *exchange)
+static enum MHD_Result refuse_busy(struct http_exchange *exchange, const char *why)
 {
 	error_destroy(http_add_header(exchange, MHD_HTTP_HEADER_RETRY_AFTER, "5"));
-	return http_exchange_refuse(exchange, MHD_HTTP_SERVICE_UNAVAILABLE,
-				    "too many clients wait for data");
+	return http_exchange_refuse(exchange, MHD_HTTP_SERVICE_UNAVAILABLE, why);
 }
 
 static void suspend(struct http_exchange *exchange)
@@ -345,7 +349,8 @@ static struct error *step_stream(struct http_exchange *exchange)
 	if (!err && exchange->gzip.is_open)
 		err = exchange->has_ended ? gzip_finish(&exchange->gzip)
 					  : gzip_flush(&exchange->gzip);
-	http_client_owes(exchange->client, exchange->written.count, false, http_now_ms());
+	http_load_hold(exchange, exchange->written.count);
+	http_client_owes(exchange->client, OWES_TAKING, exchange->written.count, http_now_ms());
 	return err;
 }
 
@@ -364,7 +369,8 @@ static ssize_t take(void *context, uint64_t at, char *to, size_t most)
 	(void)at;
 	if (exchange->client->is_ended)
 		return MHD_CONTENT_READER_END_WITH_ERROR;
-	if (!left_to_take(exchange) && !exchange->has_ended && exchange->is_due) {
+	if (!left_to_take(exchange) && !exchange->has_ended && exchange->is_due &&
+	    http_load_has_memory(exchange->server)) {
 		struct error *err = step_stream(exchange);
 
 		if (err) {
@@ -383,6 +389,7 @@ static ssize_t take(void *context, uint64_t at, char *to, size_t most)
 		return MHD_CONTENT_READER_END_OF_STREAM;
 	array_clear(&exchange->written);
 	exchange->taken = 0;
+	http_load_hold(exchange, 0);
 	suspend(exchange);
 	return 0;
 }
@@ -395,9 +402,28 @@ static enum MHD_Result queue_stream(struct http_exchange *exchange)
 		return queue_failure(exchange, err);
 	exchange->is_stream = true;
 	exchange->server->counts.streams++;
-	http_client_owes(exchange->client, exchange->written.count, false, http_now_ms());
+	http_load_hold(exchange, exchange->written.count);
+	http_client_owes(exchange->client, OWES_TAKING, exchange->written.count, http_now_ms());
 	return queue(exchange, MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_PIECE,
 								 take, exchange, NULL));
+}
+
+/* Call the handler for the first time, or again after HTTP_LATER, and pack what is whole. */
+static struct error *make_answer(struct http_exchange *exchange, enum http_step *ret)
+{
+	const uint64_t begin = clock_ns(CLOCK_MONOTONIC);
+	struct error *err;
+
+	exchange->is_due = exchange->has_waited = false;
+	err = exchange->route->handle(exchange, exchange->server->context, ret);
+	/* The client of HEAD takes nothing, so a stream would not go on. */
+	if (*ret != HTTP_LATER && exchange->is_head)
+		*ret = HTTP_DONE;
+	if (!err && *ret == HTTP_DONE)
+		err = compress_whole(exchange);
+	if (*ret != HTTP_LATER)
+		http_load_add(exchange, begin);
+	return err;
 }
 
 enum MHD_Result http_exchange_answer(struct http_exchange *exchange)
@@ -405,22 +431,29 @@ enum MHD_Result http_exchange_answer(struct http_exchange *exchange)
 	enum http_step step = HTTP_DONE;
 	struct error *err;
 
-	exchange->is_due = false;
-	err = exchange->route->handle(exchange, exchange->server->context, &step);
-	/* The client of HEAD takes nothing, so a stream would not go on. */
-	if (step != HTTP_LATER && exchange->is_head)
-		step = HTTP_DONE;
-	if (!err && step != HTTP_DONE && !last(exchange))
-		return refuse_lasting(exchange);
-	if (!err && step == HTTP_LATER) {
+	if (!http_load_is_turn_of(exchange)) {
+		if (!http_load_postpone(exchange))
+			return refuse_busy(exchange, "too many requests for large answers");
 		suspend(exchange);
 		return MHD_YES;
 	}
-	if (!err && step != HTTP_DONE) {
-		exchange->is_due = step == HTTP_AGAIN;
-		return queue_stream(exchange);
+	if (!http_load_is_quick(exchange) && !http_load_has_memory(exchange->server))
+		return refuse_busy(exchange, "too many answers are not taken");
+	if (!exchange->is_lasting &&
+	    !http_clients_count_request(&exchange->server->clients, RATE_ANSWERED, exchange->client,
+					http_now_ms()))
+		return refuse_busy(exchange, "too many requests");
+	err = make_answer(exchange, &step);
+	if (err)
+		return queue_failure(exchange, err);
+	if (step == HTTP_DONE)
+		return queue_whole(exchange);
+	if (!last(exchange))
+		return refuse_busy(exchange, "too many clients wait for data");
+	if (step == HTTP_LATER) {
+		suspend(exchange);
+		return MHD_YES;
 	}
-	if (!err)
-		err = compress_whole(exchange);
-	return err ? queue_failure(exchange, err) : queue_whole(exchange);
+	exchange->is_due = step == HTTP_AGAIN;
+	return queue_stream(exchange);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the files of the HTTP server share: http.c runs it, http_exchange.c has what handlers see
- * and makes the answers.
+ * and makes the answers, http_load.c bounds what these cost.
  */
 #ifndef SERVE_HTTP_INTERNAL_H
 #define SERVE_HTTP_INTERNAL_H
@@ -31,7 +31,12 @@ struct http_server {
 	char *address, *token; /* of struct http_options */
 	struct http_clients clients;
 	struct http_exchange *exchanges;
-	unsigned lasting; /* exchanges that go on with each http_wake() */
+	uint64_t *costs_ns;    /* of an answer of each route, lately */
+	uint64_t pause_end_ns; /* when the next postponed exchange is answered */
+	unsigned postponed;    /* exchanges */
+	size_t held;           /* bytes of all exchanges */
+	unsigned accepted;     /* connections since the start */
+	unsigned lasting;      /* exchanges that go on with each http_wake() */
 	struct http_counts counts;
 };
 
@@ -59,7 +64,9 @@ struct http_exchange {
 	bool is_compressed, is_lasting, is_stream, has_ended;
 	struct gzip_writer gzip;
 
+	size_t held; /* bytes of the answer that may not be taken yet */
 	bool is_suspended;
+	bool is_postponed, has_waited; /* for its turn */
 	bool is_due; /* for the next call of the handler: there was a http_wake() */
 	void *kept;
 	void (*destroy)(void *kept);
@@ -80,5 +87,26 @@ uint64_t http_now_ms(void);
 
 /* Call the handler; if it needs the next http_wake(), suspend the connection. */
 enum MHD_Result http_exchange_answer(struct http_exchange *exchange);
+
+/* --- http_load.c --- */
+
+/* Is the route one that takes little time? */
+bool http_load_is_quick(const struct http_exchange *exchange);
+/* May the handler be called now? Otherwise postpone it: false: too many are. */
+bool http_load_is_turn_of(const struct http_exchange *exchange);
+bool http_load_postpone(struct http_exchange *exchange);
+/* It is no longer postponed. */
+void http_load_forget(struct http_exchange *exchange);
+/* The answer, or the first piece of it, was made since then. */
+void http_load_add(struct http_exchange *exchange, uint64_t begin_ns);
+/* The one whose turn it is now; NULL: there is none. And the ms until then; -1: none has been
+ * postponed. */
+struct http_exchange *http_load_next(const struct http_server *server);
+int http_load_wait_ms(const struct http_server *server);
+
+/* The answer of the exchange has so many bytes that may not be taken yet. */
+void http_load_hold(struct http_exchange *exchange, size_t bytes);
+/* Is there memory for another answer? Slow clients are ended for it. */
+bool http_load_has_memory(struct http_server *server);
 
 #endif

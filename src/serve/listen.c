@@ -13,7 +13,8 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 
-#define BACKLOG 128
+/* Connections that are not accepted yet; many come at once when clients misuse the server. */
+#define BACKLOG 1024
 
 /* --- parsing --- */
 

@@ -38,7 +38,7 @@ TEST(oldest_debtor_goes)
 	struct http_client *first = add(&clients, 1, 1000), *second = add(&clients, 1, 1001);
 	struct http_client *answered = add(&clients, 2, 900), *other = add(&clients, 3, 950);
 
-	http_client_owes(answered, 1, false, 1002);
+	http_client_owes(answered, OWES_TAKING, 1, 1002);
 	assert_int_equal(clients.count, 4);
 	add(&clients, 4, 1003);
 	assert_int_equal(clients.count, 4);
@@ -62,11 +62,15 @@ TEST(share_of_an_address)
 	assert_false(add(&clients, 3, 8)->is_ended);
 	for (struct http_client *i = clients.first; i; i = i->next)
 		http_client_owes_nothing(i);
+	/* Those that take an answer are left alone for 2 s. */
+	http_client_owes(last, OWES_TAKING, 1, 9);
 	/* Where all others wait for the server, the new one goes. */
 	assert_true(add(&clients, 1, 9)->is_ended);
 	assert_true(add(&clients, 4, 9)->is_ended);
 	assert_false(last->is_ended);
 	assert_int_equal(clients.count, 8);
+	assert_false(add(&clients, 5, 2009)->is_ended);
+	assert_true(last->is_ended);
 	remove_all(&clients);
 }
 
@@ -76,7 +80,7 @@ TEST(deadlines)
 	struct http_client *head = add(&clients, 1, 1000), *large = add(&clients, 2, 1000);
 
 	assert_int_equal(http_clients_wait_ms(&clients, 1000), 10000);
-	http_client_owes(large, 16000, false, 2000);
+	http_client_owes(large, OWES_TAKING, 16000, 2000);
 	http_clients_end_late(&clients, 10999);
 	assert_false(head->is_ended);
 	assert_int_equal(http_clients_wait_ms(&clients, 11000), 0);
@@ -96,7 +100,7 @@ static unsigned allowed(struct http_clients *clients, struct http_client *client
 	unsigned count = 0;
 
 	for (unsigned i = 0; i < tries; i++)
-		count += http_clients_count_request(clients, client, now_ms);
+		count += http_clients_count_request(clients, RATE_ANSWERED, client, now_ms);
 	return count;
 }
 
@@ -105,12 +109,13 @@ TEST(rates)
 	struct http_clients clients = { .most = 300 };
 	struct http_client *one = add(&clients, 1, 1), *other = add(&clients, 2, 1);
 
-	assert_int_equal(allowed(&clients, one, 1000, 5000), 400);
+	assert_int_equal(allowed(&clients, one, 3000, 5000), 2000);
 	assert_int_equal(allowed(&clients, other, 10, 5000), 10);
-	assert_int_equal(allowed(&clients, one, 10, 5009), 0);
-	assert_int_equal(allowed(&clients, one, 10, 5010), 1);
-	assert_int_equal(allowed(&clients, one, 1000, 6010), 100);
-	assert_int_equal(allowed(&clients, one, 1000, UINT64_MAX / 2), 400);
+	assert_true(http_clients_count_request(&clients, RATE_REFUSED, one, 5000));
+	assert_int_equal(allowed(&clients, one, 10, 5000), 0);
+	assert_int_equal(allowed(&clients, one, 10, 5001), 1);
+	assert_int_equal(allowed(&clients, one, 3000, 6001), 1000);
+	assert_int_equal(allowed(&clients, one, 3000, UINT64_MAX / 2), 2000);
 	/* More addresses than there are rates. */
 	for (unsigned i = 0; i < 200; i++)
 		assert_int_equal(allowed(&clients, add(&clients, 10 + i, 1), 2, UINT64_MAX / 2 + i),
