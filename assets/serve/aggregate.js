@@ -163,6 +163,26 @@ export class Flame extends Span {
 		this.alone = alone;
 	}
 
+	move(recording, ticks, key) {
+		const isSame = recording === this.recording && recording.epoch + "\n" + key === this.key && !this.wanted.idle;
+		const adjusted = isSame && this.adjust(recording);
+		this.applied = this.alone;
+		return super.move(recording, ticks, key) || adjusted;
+	}
+
+	/* Take out, or add, the waits of threads that are idle now and were not, or the other way round. */
+	adjust(recording) {
+		const { alone, applied } = this, signs = new Int8Array(alone.length);
+		let changed = 0;
+		for (let t = 0; t < alone.length; t++) {
+			signs[t] = (applied[t] || 0) - alone[t];
+			changed += Math.abs(signs[t]);
+		}
+		if (changed)
+			this.put(recording, this.ticks, (thread, band) => isIdle(band, true) && !isIdle(band, false) ? signs[thread] : 0);
+		return changed > 0;
+	}
+
 	/* When most of the tree is of what has gone. */
 	isWasteful() {
 		return this.tree.count > 20000 && this.tree.count > 4 * this.fresh;
@@ -177,17 +197,24 @@ export class Flame extends Span {
 	}
 
 	take(recording, ticks, sign) {
-		const { wanted, alone, tree } = this, idleNode = recording.nodes.idle.items;
+		const { wanted, alone } = this, isOut = [0, 1].map(is => bands.map(band => !wanted.idle && isIdle(band.number, is)));
+		this.put(recording, ticks, (thread, band) => isOut[alone[thread] || 0][band] ? 0 : sign);
+		this.fresh = this.fresh || this.tree.count;
+	}
+
+	/* Add what is wanted, by signOf(thread, band). */
+	put(recording, ticks, signOf) {
+		const { wanted, tree } = this, idleNode = recording.nodes.idle.items;
 		const isOff = bands.map(band => wanted.hidden.has(band.number)
 			|| (wanted.mode === "on" && band.number !== RAN) || (wanted.mode === "off" && band.number === RAN));
-		const isOut = [0, 1].map(is => bands.map(band => isOff[band.number] || (!wanted.idle && isIdle(band.number, is))));
 		const passes = this.threadsThatPass(recording);
 		recording.each(ticks, (thread, node, band, ns, count) => {
-			if (isOut[alone[thread] || 0][band] || !passes[thread] || (!wanted.idle && node >= 0 && idleNode[node]))
+			if (isOff[band] || !passes[thread] || (!wanted.idle && node >= 0 && idleNode[node]))
 				return;
-			tree.add(this.nodeOf(recording, thread, node, band), band, sign * ns, sign * count);
+			const sign = signOf(thread, band);
+			if (sign)
+				tree.add(this.nodeOf(recording, thread, node, band), band, sign * ns, sign * count);
 		});
-		this.fresh = this.fresh || tree.count;
 	}
 
 	threadsThatPass(recording) {
@@ -263,9 +290,7 @@ export class View {
 		const moved = this.times.move(recording, ticks, "");
 		if (moved)
 			this.alone = this.times.alone();
-		/* A thread that is idle no longer changes what was left out of former ticks. */
-		const key = [wanted.mode, [...wanted.hidden], wanted.idle, wanted.group, wanted.leaf, wanted.filter,
-			wanted.idle ? "" : this.idleKey()].join("\n");
+		const key = [wanted.mode, [...wanted.hidden], wanted.idle, wanted.group, wanted.leaf, wanted.filter].join("\n");
 		this.flame.want(wanted, this.alone);
 		const changed = this.flame.move(recording, ticks, key);
 		this.ns = ticks.reduce((sum, tick) => sum + tick.ns, 0);
@@ -293,15 +318,6 @@ export class View {
 	/* Which threads pass the filter. */
 	get passes() {
 		return this.flame.threadsThatPass(this.times.recording);
-	}
-
-	/* Only threads that may wait idly matter. */
-	idleKey() {
-		let h = 0;
-		for (let t = 0; t < this.alone.length; t++)
-			if (this.alone[t])
-				h = Math.imul(h ^ t + 1, 0x01000193) ^ h >>> 13;
-		return h;
 	}
 
 	/* Times of all threads that pass the filter, by band: those that are not idle, how much these matter, and idle ones. */

@@ -74,7 +74,7 @@ export class Inspector {
 			const idleToo = mode === "off" && row.active - row.busy[RAN] <= 0;
 			flame.want({ mode, hidden: new Set(), idle: idleToo, group: "none", leaf: false, filter: "", threads: row.threads },
 				view.alone);
-			flame.move(recording, ticks, row.key + " " + row.threads.length + " " + idleToo + " " + view.idleKey());
+			flame.move(recording, ticks, row.key + " " + row.threads.length + " " + idleToo);
 			flame.tree.sum();
 			const whole = flame.tree.total[0];
 			heading.textContent = (mode === "on" ? "On CPUs" : idleToo ? "Waits, all idle" : "Waits that are not idle")

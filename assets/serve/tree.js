@@ -87,6 +87,8 @@ export class Tree {
 		this.firstChild = larger(this.firstChild, Int32Array, -1);
 		this.nextSibling = larger(this.nextSibling, Int32Array, -1);
 		this.unsorted = larger(this.unsorted, Uint8Array);
+		this.selfMask = larger(this.selfMask, Uint16Array);
+		this.mask = larger(this.mask, Uint16Array);
 		this.selfTimes = larger(this.selfTimes, Float64Array);
 		this.self = this.self.map(values => values && larger(values, Float64Array));
 		for (const name of ["total", "own", "times", "before", "weight"])
@@ -126,27 +128,36 @@ export class Tree {
 			this.bands[band] = new Float64Array(this.room);
 		}
 		this.self[band][node] += ns;
+		this.selfMask[node] |= 1 << band;
 		this.selfTimes[node] += count;
 	}
 
-	/* Totals of all nodes: `own` is without, `total` and `bands` are with what a node calls. */
+	/*
+	 * Totals of all nodes: `own` is without, `total` and `bands` are with what a node calls. Most nodes
+	 * have time in one or two bands, so a bit of `mask` says which there are.
+	 */
 	sum() {
-		const { count, parent, total, own, times } = this;
-		total.fill(0, 0, count);
-		own.fill(0, 0, count);
+		const { count, parent, total, own, times, self, bands: sums, mask } = this;
 		times.set(this.selfTimes.subarray(0, count));
-		for (let i = count; i-- > 1;)
-			times[parent[i]] += times[i];
-		for (let b = 0; b < BANDS; b++) {
-			const self = this.self[b], sums = this.bands[b];
-			if (!self)
-				continue;
-			sums.set(self.subarray(0, count));
-			for (let i = count; i-- > 1;)
-				sums[parent[i]] += sums[i];
-			for (let i = 0; i < count; i++) {
-				total[i] += sums[i];
-				own[i] += self[i];
+		mask.set(this.selfMask.subarray(0, count));
+		for (let b = 0; b < BANDS; b++)
+			if (self[b])
+				sums[b].set(self[b].subarray(0, count));
+		for (let i = count; i-- > 0;) {
+			const up = parent[i];
+			let sum = 0, alone = 0;
+			for (let bits = mask[i]; bits; bits &= bits - 1) {
+				const b = 31 - Math.clz32(bits & -bits), value = sums[b][i];
+				sum += value;
+				alone += self[b][i];
+				if (i)
+					sums[b][up] += value;
+			}
+			total[i] = sum;
+			own[i] = alone;
+			if (i) {
+				mask[up] |= mask[i];
+				times[up] += times[i];
 			}
 		}
 		this.weight.set(total.subarray(0, count));

@@ -15,7 +15,7 @@ const STATES = ["exec", "exec_user", "exec_system", "runnable", "paging", "sleep
 const MAINS = [0, 0, 0, 3, 4, 5, 5, 5, 5, 5, 5, 5, 12, 12, 12, 15, 15, 15, 15, 15, 20];
 const CLASSES = ["on-cpu", "runnable", "interruptible", "uninterruptible", "io-wait", "stopped", "traced", "parked", "idle", "event"];
 const [USER, KERNEL] = [0, 1];
-const CPUS = 2, SECOND = 1e9;
+const CPUS = 2, SECOND = 1e9, LATER = 95;
 
 export function random(seed) {
 	let s = seed >>> 0 || 1;
@@ -51,6 +51,12 @@ const KINDS = {
 		[["main", "read", "k:pipe_read", "k:schedule"], "interruptible", "sleep_pipe", 0.7],
 		[["main", "fsync", "k:ext4_sync_file", "k:io_schedule"], "io-wait", "sleep_disk", 0.2],
 		[["main", "format"], "on-cpu", "exec_user", 0.04] ] },
+	// Idle at first.
+	batch: { threads: 1, file: "/usr/bin/batch", cgroup: "/system.slice/batch.service", does: [
+		[["main", "next_job", "pthread_cond_wait", "k:futex_do_wait", "k:schedule"], "interruptible", "idle_cond", 0.99],
+		[["main", "tick"], "on-cpu", "exec_user", 0.002] ], later: [
+		[["main", "next_job", "pthread_cond_wait", "k:futex_do_wait", "k:schedule"], "interruptible", "idle_cond", 0.5],
+		[["main", "work"], "on-cpu", "exec_user", 0.3] ] },
 	kworker: { threads: 6, file: null, cgroup: "/", kernel: 1, does: [
 		[["k:ret_from_fork", "k:kthread", "k:worker_thread", "k:schedule"], "idle", "idle_worker", 1, 0.97] ] },
 };
@@ -173,13 +179,14 @@ export class Readings {
 	}
 
 	act(actor, ns, swing) {
-		const { tick, random } = this, s = tick.samples, { does, file } = actor.kind, last = this.lasts.get(actor.number);
+		const { tick, random } = this, s = tick.samples, { file } = actor.kind, last = this.lasts.get(actor.number);
 		if (last && random() < 0.9)
 			return 0;
 		if (last) {
 			this.lasts.delete(actor.number);
 			tick.lasting.end.push(actor.number);
 		}
+		const does = actor.kind.later && this.seq > LATER ? actor.kind.later : actor.kind.does;
 		let left = ns, cpu = 0;
 		for (const [stack, cls, state, share, lasts] of does) {
 			const stackNode = this.node(stack, file), part = Math.min(left, Math.round(ns * share * (state === "lock_futex" ? swing : 1) * (0.7 + 0.6 * random())));
