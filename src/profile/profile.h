@@ -4,9 +4,9 @@
  * which stack. profile.h is the model, class.h has a row for each class, walk_end.h for each end of
  * a walk. Files: schema.h with write, parse, link and load for our format; pprof_*, folded and gzip
  * for others. tree_index.h finds nodes of stacks. symbolise.h names addresses: places.h sorts them
- * by file, origin.h finds the file of a mapping, kept.h keeps files of ended processes. filter.h
- * and preset.h drop samples by names; flame.h is the tree of functions that all pictures and tables
- * draw.
+ * by file, origin.h finds the file of a mapping, kept.h keeps files of ended processes,
+ * symbol_cache.h names from one profile to the next. filter.h and preset.h drop samples by names;
+ * flame.h is the tree of functions that all pictures and tables draw.
  *
  * Counts are by thread, so a saved profile can be grouped in any way: groups are made for output.
  * The messages of pprof are those of protobuf-c, from a .proto of our own with the published

@@ -25,11 +25,6 @@ struct answer {
 	uint32_t first, count; /* of what was inlined there, in `inlined`, from outside in */
 };
 
-struct inlined_name {
-	const struct name *name, *source;
-	uint32_t line;
-};
-
 struct symboliser {
 	struct profile *profile;
 	const struct symbolise_options *options;
@@ -148,6 +143,104 @@ static struct error *add_inlined(struct symboliser *s, const struct inlined_stac
 	return NULL;
 }
 
+/* --- answers of earlier profiles --- */
+
+/* The cache for addresses of the file of a place; NULL: there is none. */
+static struct symbol_cache *cache_for(const struct symboliser *s, const struct place *place)
+{
+	const struct profile_mapping *mapping;
+
+	if (!s->options->cache || s->options->symfs || s->options->is_elsewhere ||
+	    place->file == PLACE_NONE)
+		return NULL;
+	mapping = &s->profile->mappings.items[place->mapping];
+	return s->places.files.items[place->file].identity.is_trusted && mapping->build_id_length &&
+			       !place_is_vdso(mapping)
+		       ? s->options->cache
+		       : NULL;
+}
+
+static struct symbol_place cache_place(const struct symboliser *s, const struct place *place)
+{
+	return (struct symbol_place){ &s->profile->mappings.items[place->mapping], place->offset,
+				      place->role };
+}
+
+static void keep_answer(const struct symboliser *s, const struct place *place,
+			const struct answer *answer)
+{
+	struct symbol_cache *cache = cache_for(s, place);
+	const struct symbol_place at = cache_place(s, place);
+
+	/* Without work left, it may lack what was inlined there. */
+	if (!cache || (!s->options->no_inline && !s->inlined_work))
+		return;
+	symbol_cache_add(cache, &at,
+			 &(struct cached_symbol){ .name = answer->name,
+						  .source = answer->source,
+						  .address = answer->address,
+						  .offset = answer->offset,
+						  .line = answer->line,
+						  .inlined_count = answer->count,
+						  .inlined = s->inlined.items + answer->first });
+}
+
+static const struct name *name_here(struct symboliser *s, const struct name *name)
+{
+	return name ? profile_name(s->profile, name->bytes, name->length) : NULL;
+}
+
+static struct error *answer_known(struct symboliser *s, const struct place *place,
+				  const struct cached_symbol *known)
+{
+	struct answer answer = {
+		.name = name_here(s, known->name),
+		.source = name_here(s, known->source),
+		.module = module_of(s, &s->profile->mappings.items[place->mapping]),
+		.address = known->address,
+		.offset = known->offset,
+		.line = known->line,
+		.first = (uint32_t)s->inlined.count,
+		.count = known->inlined_count,
+	};
+
+	if (!known->name)
+		return answer_unnamed(s, place, known->address);
+	if (!answer.name || !answer.module || (known->source && !answer.source))
+		return &error_no_memory;
+	for (uint32_t i = 0; i < known->inlined_count; i++) {
+		const struct inlined_name inlined = {
+			.name = name_here(s, known->inlined[i].name),
+			.source = name_here(s, known->inlined[i].source),
+			.line = known->inlined[i].line,
+		};
+
+		if (!inlined.name || !array_push(&s->inlined, inlined))
+			return &error_no_memory;
+	}
+	return add_answer(s, &answer, place);
+}
+
+/* Answer what earlier profiles had. The places that are left go to `ret`, which has room for all,
+ * in their order. */
+static struct error *answer_all_known(struct symboliser *s, const struct place *places,
+				      size_t count, struct place *ret, size_t *ret_count)
+{
+	struct error *err = NULL;
+
+	*ret_count = 0;
+	for (size_t i = 0; i < count && !err; i++) {
+		const struct symbol_place at = cache_place(s, &places[i]);
+		struct cached_symbol known;
+
+		if (symbol_cache_find(s->options->cache, &at, &known))
+			err = answer_known(s, &places[i], &known);
+		else
+			ret[(*ret_count)++] = places[i];
+	}
+	return err;
+}
+
 static struct error *answer_found(struct symboliser *s, const struct place *place,
 				  const struct binary_found *found, uint64_t address)
 {
@@ -163,6 +256,8 @@ static struct error *answer_found(struct symboliser *s, const struct place *plac
 		return &error_no_memory;
 	if (found->inlined.count)
 		err = add_inlined(s, &found->inlined, &answer);
+	if (!err)
+		keep_answer(s, place, &answer);
 	return err ? err : add_answer(s, &answer, place);
 }
 
@@ -365,6 +460,8 @@ static struct error *answer_place(struct symboliser *s, struct binary *binary,
 	if (binary && address_of(s, binary, place, &address) &&
 	    find_name(binary, place, address, found))
 		return answer_found(s, place, found, address);
+	if (binary)
+		keep_answer(s, place, &(struct answer){ .address = address });
 	return answer_unnamed(s, place, address);
 }
 
@@ -527,8 +624,8 @@ static struct error *answer_without_file(struct symboliser *s, const struct plac
 	return err;
 }
 
-static struct error *answer_together(struct symboliser *s, const struct place_owner *owner,
-				     const struct place *places, size_t count)
+static struct error *look_up_together(struct symboliser *s, const struct place_owner *owner,
+				      const struct place *places, size_t count)
 {
 	struct lookup *l = calloc(1, sizeof(*l));
 	struct error *err;
@@ -546,6 +643,21 @@ static struct error *answer_together(struct symboliser *s, const struct place_ow
 	err = l->err;
 	release_lookup(l);
 	return err;
+}
+
+static struct error *answer_together(struct symboliser *s, const struct place_owner *owner,
+				     const struct place *places, size_t count)
+{
+	_cleanup_free_ struct place *left = NULL;
+	struct error *err;
+
+	if (!cache_for(s, places))
+		return look_up_together(s, owner, places, count);
+	left = calloc(count, sizeof(*left));
+	if (!left)
+		return &error_no_memory;
+	err = answer_all_known(s, places, count, left, &count);
+	return err || !count ? err : look_up_together(s, owner, left, count);
 }
 
 static struct error *answer_all(struct symboliser *s)

@@ -14,6 +14,7 @@
 #include "base/guard.h"
 #include "elf/kallsyms.h"
 #include "profile/profile.h"
+#include "profile/symbol_cache.h"
 
 /*
  * Files of users other than root, and what their processes say that they compiled, are read within
@@ -45,6 +46,8 @@ struct symbolise_options {
 	struct symbolise_left *left; /* added to; may be NULL */
 	/* A guard of symbolise_guard(), for repeated symbolisation; NULL: one of its own. */
 	struct guard *guard;
+	/* Of repeated symbolisation with the same options (profile/symbol_cache.h); NULL: none. */
+	struct symbol_cache *cache;
 };
 
 /* A guard for reading files whose file systems may hang. Like guard_create(). */
@@ -55,6 +58,10 @@ struct error *symbolise_kernel(struct profile *profile) MUST_CHECK;
 /* The same by symbols that were read already. */
 struct error *symbolise_kernel_by(struct profile *profile,
 				  const struct kallsyms *symbols) MUST_CHECK;
+
+/* The same by those of a cache. */
+struct error *symbolise_kernel_cached(struct profile *profile,
+				      struct symbol_cache *cache) MUST_CHECK;
 
 struct error *symbolise_user(struct profile *profile,
 			     const struct symbolise_options *options) MUST_CHECK;

@@ -86,3 +86,14 @@ struct error *symbolise_kernel(struct profile *profile)
 	err = kallsyms_read("/proc/kallsyms", &symbols);
 	return err ? err : symbolise_kernel_by(profile, symbols);
 }
+
+struct error *symbolise_kernel_cached(struct profile *profile, struct symbol_cache *cache)
+{
+	const struct kallsyms *symbols;
+	struct error *err;
+
+	if (!has_raw_frames(profile))
+		return NULL;
+	err = symbol_cache_kernel(cache, &symbols);
+	return err ? err : symbolise_kernel_by(profile, symbols);
+}

@@ -424,6 +424,86 @@ static void expect_unnamed(struct profile *profile, const struct symbolise_optio
 }
 
 /* As of Go: the file is the one whose numbers the mapping has, if it was there at the time. */
+static void expect_same_frames(const struct profile *a, const struct profile *b)
+{
+	assert_int_equal(a->frames.count, b->frames.count);
+	for (size_t i = 0; i < a->frames.count; i++) {
+		const struct frame *x = &a->frames.items[i], *y = &b->frames.items[i];
+
+		assert_string_equal(x->name->bytes, y->name->bytes);
+		assert_string_equal(x->module->bytes, y->module->bytes);
+		assert_true(!x->source == !y->source);
+		if (x->source)
+			assert_string_equal(x->source->bytes, y->source->bytes);
+		assert_int_equal(x->line, y->line);
+		assert_int_equal(x->address, y->address);
+		assert_int_equal(x->offset, y->offset);
+		assert_int_equal(x->inlined, y->inlined);
+	}
+}
+
+/* With and without one, and whether or not an address was there before. A file without a build-id
+ * may have other contents the next time: it is read each time. */
+static void expect_cached(const struct child *child, bool has_id)
+{
+	struct symbol_cache *cache = symbol_cache_create();
+	struct profile *plain = profile_of(child);
+
+	if (has_id)
+		set_build_id(plain, &child->scratch);
+	expect_ok(symbolise_user(plain, &(struct symbolise_options){ 0 }));
+	for (unsigned i = 0; i < 3; i++) {
+		struct profile *cached = profile_of(child);
+		struct symbol_cache_counts counts;
+
+		/* An address that has no name; and one that was not there before. */
+		add(cached, push(cached, NODE_NONE, FRAME_USER, child->local + i));
+		add(cached, push(cached, NODE_NONE, FRAME_USER, child->named + 1));
+		if (has_id)
+			set_build_id(cached, &child->scratch);
+		expect_ok(symbolise_user(cached, &(struct symbolise_options){ .cache = cache }));
+		assert_string_equal(stack_of(cached, cached->samples.items[0].node), BOTH);
+		cached->frames.count = plain->frames.count;
+		expect_same_frames(plain, cached);
+		profile_destroy(cached);
+		counts = symbol_cache_counts(cache);
+		assert_int_equal(counts.misses, has_id ? 4 + i : 0);
+		assert_int_equal(counts.hits, has_id ? 3 * i : 0);
+	}
+	profile_destroy(plain);
+	symbol_cache_destroy(cache);
+}
+
+TEST(a_cache_names_the_same)
+{
+	struct child child;
+
+	if (!start(&child, "gcc -O2 -g -Wl,--build-id=sha1 -o a a.c"))
+		skip();
+	expect_cached(&child, true);
+	finish(&child);
+	if (!start(&child, "gcc -O2 -Wl,--build-id=none -o a a.c"))
+		skip();
+	expect_cached(&child, false);
+	finish(&child);
+}
+
+TEST(a_cache_has_the_functions_of_the_kernel)
+{
+	struct symbol_cache *cache = symbol_cache_create();
+	const struct kallsyms *first = NULL, *second = NULL;
+	struct error *err = symbol_cache_kernel(cache, &first);
+
+	if (err) {
+		error_destroy(err);
+		symbol_cache_destroy(cache);
+		skip();
+	}
+	expect_ok(symbol_cache_kernel(cache, &second));
+	assert_ptr_equal(first, second);
+	symbol_cache_destroy(cache);
+}
+
 TEST(elsewhere_without_a_build_id_the_inode_counts)
 {
 	const struct symbolise_options options = { .is_elsewhere = true };
@@ -888,6 +968,8 @@ UNIT_TESTS(cmocka_unit_test(a_frame_is_looked_up_by_its_role),
 	   cmocka_unit_test(stacks_that_become_the_same_add_up),
 	   cmocka_unit_test(after_an_error_all_is_as_it_was),
 	   cmocka_unit_test(functions_of_processes_are_named),
+	   cmocka_unit_test(a_cache_names_the_same),
+	   cmocka_unit_test(a_cache_has_the_functions_of_the_kernel),
 	   cmocka_unit_test(a_deleted_file_is_read_in_its_process),
 	   cmocka_unit_test(a_process_that_is_over_is_named_by_its_file),
 	   cmocka_unit_test(elsewhere_without_a_build_id_the_inode_counts),
