@@ -23,6 +23,7 @@
 #include "cmd/profile_screen.h"
 #include "live/live_profile.h"
 #include "profile/lock_frames.h"
+#include "profile/symbol_cache.h"
 #include "sched/profile_session.h"
 #include "security/privileges.h"
 
@@ -243,6 +244,9 @@ static struct error *show_interval(struct taking *t, const sigset_t *before)
 	while (t->next_ns <= now)
 		t->next_ns += t->arguments->profile.interval_ns;
 	take_pending(before);
+	/* Without memory for it, names are looked up in each interval. */
+	if (!t->interval)
+		t->arguments->output.symbols = symbol_cache_create();
 	err = show_profile(t, ++t->interval);
 	/* The memory was for one interval; the next may have fewer threads. */
 	malloc_trim(0);

@@ -137,6 +137,8 @@ void profile_output_deinit(struct profile_output *output)
 	array_deinit(&output->paths);
 	filter_destroy(output->filter);
 	output->filter = NULL;
+	symbol_cache_destroy(output->symbols);
+	output->symbols = NULL;
 }
 
 /* --- files --- */
@@ -301,6 +303,7 @@ static struct error *name_frames(const struct profile_output *output, struct pro
 		.progress_context = &progress,
 		.is_over = is_interrupted,
 		.left = &left,
+		.cache = output->symbols,
 	};
 	/* Files of processes that run here are read with privileges. Those that a profile of
 	 * another host, or --symfs, leads to are files that the user names. */
@@ -614,7 +617,8 @@ static struct error *name_kernel(const struct profile_output *output, struct pro
 	struct error *err;
 	PRIVILEGES_RAISED;
 
-	err = symbolise_kernel(profile);
+	err = output->symbols ? symbolise_kernel_cached(profile, output->symbols)
+			      : symbolise_kernel(profile);
 	return err || output->is_elsewhere ? err : symbolise_user(profile, &options);
 }
 

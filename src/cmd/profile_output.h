@@ -36,8 +36,9 @@ struct profile_output {
 	size_t top; /* 0: the usual */
 	bool all;
 	const char *symfs;
-	const char *file;  /* the one that the profile is from; NULL: none, or several */
-	bool is_elsewhere; /* processes of the profile need not be those that are here */
+	const char *file;             /* the one that the profile is from; NULL: none, or several */
+	bool is_elsewhere;            /* processes of the profile need not be those that are here */
+	struct symbol_cache *symbols; /* of several intervals; NULL: there is one profile */
 };
 
 /* Is any file to be written with frames that have no names yet? */

@@ -43,6 +43,7 @@ struct collector {
 	int news, requests; /* eventfds: for the screen, and for the thread */
 	/* The thread's own. */
 	struct guard *guard;
+	struct symbol_cache *symbols;
 	uint64_t next_ns, tick_ns, ends_ns; /* CLOCK_MONOTONIC; 0: never */
 	unsigned targets_gone;              /* how often in a row none was there */
 	/* Of both, under the lock. */
@@ -96,11 +97,12 @@ static struct error *name_frames(struct collector *c, struct profile *profile)
 		.no_inline = c->live->no_inline,
 		.symfs = c->live->symfs,
 		.guard = c->guard,
+		.cache = c->symbols,
 		.is_over = is_naming_over,
 		.is_over_context = c,
 	};
 	const bool was_raised = privileges_raise();
-	struct error *err = symbolise_kernel(profile);
+	struct error *err = symbolise_kernel_cached(profile, c->symbols);
 	struct filtered filtered;
 
 	/* A tree that the user names is read with the user's own rights. */
@@ -282,12 +284,14 @@ static void *collector_thread(void *argument)
 	struct error *err;
 
 	c->guard = symbolise_guard();
-	err = c->guard ? start_session(c) : &error_no_memory;
+	c->symbols = symbol_cache_create();
+	err = c->guard && c->symbols ? start_session(c) : &error_no_memory;
 	if (!err)
 		err = collect(c);
 	if (!err)
 		err = idle(c);
 	guard_destroy(c->guard);
+	symbol_cache_destroy(c->symbols);
 	pthread_mutex_lock(&c->lock);
 	c->failed = err;
 	c->has_ended = true;

@@ -18,8 +18,8 @@
 struct collector {
 	struct collector_options options;
 	struct profile_session *session;
-	struct kallsyms *kernel; /* read at the first reading; NULL: not yet */
-	struct guard *guard;     /* of files whose file systems may hang */
+	struct symbol_cache *symbols; /* names from reading to reading */
+	struct guard *guard;          /* of files whose file systems may hang */
 	struct host_load before;
 	struct tick_buffer buffer;
 	size_t sent;      /* of `buffer` */
@@ -50,7 +50,7 @@ void collector_close(struct collector *c)
 	if (!c)
 		return;
 	profile_session_close(c->session);
-	kallsyms_destroy(c->kernel);
+	symbol_cache_destroy(c->symbols);
 	guard_destroy(c->guard);
 	free(c->buffer.bytes);
 	free(c);
@@ -60,11 +60,9 @@ void collector_close(struct collector *c)
 
 static struct error *name_frames(struct collector *c, struct profile *profile)
 {
-	const struct symbolise_options options = { .guard = c->guard };
-	struct error *err = c->kernel ? NULL : kallsyms_read("/proc/kallsyms", &c->kernel);
+	const struct symbolise_options options = { .guard = c->guard, .cache = c->symbols };
+	struct error *err = symbolise_kernel_cached(profile, c->symbols);
 
-	if (!err)
-		err = symbolise_kernel_by(profile, c->kernel);
 	if (!err)
 		err = symbolise_user(profile, &options);
 	return err ? err : lock_frames_apply(profile);
@@ -209,6 +207,9 @@ static struct error *start(struct collector *c)
 	PRIVILEGES_RAISED;
 
 	c->guard = symbolise_guard();
+	c->symbols = symbol_cache_create();
+	if (!c->symbols)
+		return &error_no_memory;
 	host_load_read(&c->before);
 	return profile_session_start(c->session);
 }

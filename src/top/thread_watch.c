@@ -224,18 +224,17 @@ static struct error *tell_lock(struct thread_watch *watch, const struct profile 
 }
 
 static struct error *read_text(struct thread_watch *watch, struct profile_session *session,
-			       struct guard *guard, char **ret)
+			       const struct symbolise_options *names, char **ret)
 {
 	_cleanup_(profile_destroy) struct profile *profile = NULL;
-	const struct symbolise_options options = { .guard = guard };
 	struct error *err = profile_session_read(session, &profile);
 	size_t length;
 	FILE *out;
 
 	if (!err)
-		err = symbolise_kernel(profile);
+		err = symbolise_kernel_cached(profile, names->cache);
 	if (!err)
-		err = symbolise_user(profile, &options);
+		err = symbolise_user(profile, names);
 	if (!err)
 		err = lock_frames_apply(profile);
 	if (!err)
@@ -258,7 +257,7 @@ static struct error *read_text(struct thread_watch *watch, struct profile_sessio
 /* --- the thread --- */
 
 static struct error *watch_until_over(struct thread_watch *watch, struct profile_session *session,
-				      struct guard *guard)
+				      const struct symbolise_options *names)
 {
 	const uint64_t started = clock_ns(CLOCK_MONOTONIC);
 	uint64_t next = started + READ_NS;
@@ -272,7 +271,7 @@ static struct error *watch_until_over(struct thread_watch *watch, struct profile
 		if (!err && (now >= next || (is_asked && now >= started + LEAST_NS))) {
 			char *text = NULL;
 
-			err = read_text(watch, session, guard, &text);
+			err = read_text(watch, session, names, &text);
 			if (err)
 				free(text);
 			else
@@ -306,11 +305,13 @@ static void *watch_thread(void *argument)
 	PRIVILEGES_RAISED;
 	struct profile_session *session = NULL;
 	/* A file that does not answer is waited for once. */
-	struct guard *guard = symbolise_guard();
-	struct error *err = guard ? profile_session_open(&options, &session) : &error_no_memory;
+	const struct symbolise_options names = { .guard = symbolise_guard(),
+						 .cache = symbol_cache_create() };
+	struct error *err = names.guard && names.cache ? profile_session_open(&options, &session)
+						       : &error_no_memory;
 
 	if (!err)
-		err = watch_until_over(watch, session, guard);
+		err = watch_until_over(watch, session, &names);
 	if (err) {
 		pthread_mutex_lock(&watch->lock);
 		watch->has_failed = true;
@@ -319,7 +320,8 @@ static void *watch_thread(void *argument)
 	}
 	error_destroy(err);
 	profile_session_close(session);
-	guard_destroy(guard);
+	guard_destroy(names.guard);
+	symbol_cache_destroy(names.cache);
 	leave_watch(watch);
 	atomic_fetch_sub(&working, 1);
 	return NULL;
