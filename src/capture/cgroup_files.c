@@ -152,7 +152,7 @@ static bool take_io_stat(struct ctprof_snapshot *snapshot, struct text bytes, vo
 	return true;
 }
 
-#define AT(member) offsetof(struct cgroup, member)
+#define AT(member) offsetof(struct cgroup_counters, member)
 
 static const struct {
 	const char *name;
@@ -185,7 +185,7 @@ const char *cgroup_file_name(size_t number)
 }
 
 bool cgroup_take_file(struct ctprof_snapshot *snapshot, size_t number, struct text bytes,
-		      struct cgroup *cgroup)
+		      struct cgroup_counters *cgroup)
 {
 	return files[number].take(snapshot, bytes, (char *)cgroup + files[number].offset);
 }

@@ -15,7 +15,7 @@ const char *cgroup_file_name(size_t number);
  * unmeasured and the rest is taken (but a map with a name twice is dropped whole). Names go into
  * the snapshot. */
 bool cgroup_take_file(struct ctprof_snapshot *snapshot, size_t number, struct text bytes,
-		      struct cgroup *cgroup);
+		      struct cgroup_counters *cgroup);
 
 /* Take the bytes of a pressure file. False when they hold no line that is understood. */
 bool psi_take_file(struct text bytes, struct psi_resource *ret);

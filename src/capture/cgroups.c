@@ -10,7 +10,7 @@
 #include "capture/session.h"
 #include "os/cgroup.h"
 
-static void read_cgroup(struct capture *c, int dir, struct cgroup *cgroup)
+static void read_cgroup(struct capture *c, int dir, struct cgroup_counters *cgroup)
 {
 	const char *name;
 
@@ -80,7 +80,7 @@ struct error *capture_cgroups(struct capture *c)
 	struct error *err = list_paths(c, &paths) ? NULL : &error_no_memory;
 
 	for (size_t i = 0; i < paths.count && !err; i++) {
-		struct cgroup cgroup = { .path = paths.items[i] };
+		struct cgroup_counters cgroup = { .path = paths.items[i] };
 		_cleanup_close_ int dir = -1;
 
 		if (capture_is_late(c)) {

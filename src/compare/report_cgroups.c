@@ -17,7 +17,7 @@ static const struct {
 	enum merge merge;
 	size_t offset;
 } numbers[] = {
-#define AT(member) offsetof(struct cgroup, member)
+#define AT(member) offsetof(struct cgroup_counters, member)
 	{ SECTION_CGROUP_STATS, "cpu.usage", UNIT_US, true, false, MERGE_SUM, AT(cpu.usage_usec) },
 	{ SECTION_CGROUP_STATS, "cpu.nr_throttled", UNIT_COUNT, true, false, MERGE_SUM,
 	  AT(cpu.nr_throttled) },
@@ -83,7 +83,7 @@ static struct reading with_limit(struct reading reading, enum section section)
 	return reading;
 }
 
-static bool add_numbers(struct fill *fill, const struct cgroup *cgroup)
+static bool add_numbers(struct fill *fill, const struct cgroup_counters *cgroup)
 {
 	for (size_t i = 0; i < array_length(numbers); i++) {
 		struct reading reading =
@@ -166,7 +166,7 @@ static bool take_pressure(void *context, const struct measure *measure, bool is_
 	return add_measure(context, measure, is_total ? MERGE_SUM : MERGE_MAX, reading);
 }
 
-static bool add_cgroup(struct fill *fill, const struct cgroup *cgroup)
+static bool add_cgroup(struct fill *fill, const struct cgroup_counters *cgroup)
 {
 	for (enum section i = SECTION_CGROUP_STATS; i <= SECTION_PRESSURE; i++)
 		if (!merges_member(&fill->merges[i], fill->label, fill->side))
@@ -182,7 +182,7 @@ static bool add_side(struct fill *fill, const struct ctprof_snapshot *s, enum me
 {
 	fill->side = side;
 	for (size_t i = 0; s && i < s->cgroups.count; i++) {
-		const struct cgroup *cgroup = &s->cgroups.items[i];
+		const struct cgroup_counters *cgroup = &s->cgroups.items[i];
 
 		fill->label = cgroup_names_of(&fill->report->sides->keys.cgroups, cgroup->path);
 		if (view_matches(fill->report->view, fill->label) && !add_cgroup(fill, cgroup))

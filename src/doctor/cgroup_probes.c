@@ -59,7 +59,7 @@ static bool cgroup_file_has(struct probe_run *run, struct text path, const char 
 	       text_has_word(bytes, text_of(controller));
 }
 
-static bool has_reading(const struct cgroup *cgroup, const struct probe *probe)
+static bool has_reading(const struct cgroup_counters *cgroup, const struct probe *probe)
 {
 	return ((const struct reading *)(const void *)((const char *)cgroup + probe->reading))
 		->measured;
@@ -67,7 +67,7 @@ static bool has_reading(const struct cgroup *cgroup, const struct probe *probe)
 
 /* The path of a cgroup relative to the mount point, with a slash before it. False for the root,
  * which is the host and has no such files, and for cgroups outside the mount. */
-static bool path_below_mount(const struct probe_run *run, const struct cgroup *cgroup,
+static bool path_below_mount(const struct probe_run *run, const struct cgroup_counters *cgroup,
 			     struct text *ret)
 {
 	struct text root = run->cgroups.root ? text_of(run->cgroups.root) : TEXT("/");
@@ -88,7 +88,7 @@ static size_t count_lacking(const struct probe_run *run, const struct probe *pro
 
 	*ret_all = 0;
 	for (size_t i = 0; i < run->snapshot->cgroups.count; i++) {
-		const struct cgroup *cgroup = &run->snapshot->cgroups.items[i];
+		const struct cgroup_counters *cgroup = &run->snapshot->cgroups.items[i];
 		struct text path;
 
 		if (!path_below_mount(run, cgroup, &path))

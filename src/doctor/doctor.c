@@ -23,7 +23,7 @@ const char *const presence_names[PRESENCE_COUNT] = {
 #define CONFIG(option)   .config = #option
 #define SOURCE(its_name) .source = its_name
 #define PER_PROCESS      .per_process = true
-#define READING(member)  .reading = offsetof(struct cgroup, member)
+#define READING(member)  .reading = offsetof(struct cgroup_counters, member)
 
 /* clang-format off */
 const struct probe probes[] = {

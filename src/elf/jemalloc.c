@@ -41,7 +41,7 @@ bool jemalloc_block_of(uint16_t machine, const Elf64_Phdr *tls, uint64_t value, 
 
 /* --- the symbol --- */
 
-struct variable {
+struct tsd_symbol {
 	unsigned answers;
 	uint64_t value;
 };
@@ -49,7 +49,7 @@ struct variable {
 /* "tsd_tls", and with the prefixes that builds give it: "je_", "_rjem_je_". */
 static bool see_symbol(void *context, const char *name, const Elf64_Sym *symbol)
 {
-	struct variable *variable = context;
+	struct tsd_symbol *variable = context;
 
 	if (ELF64_ST_TYPE(symbol->st_info) != STT_TLS || symbol->st_shndx == SHN_UNDEF)
 		return true;
@@ -66,8 +66,8 @@ static bool see_symbol(void *context, const char *name, const Elf64_Sym *symbol)
 
 struct jemalloc_slots {
 	const struct elf *elf;
-	const struct variable *variable; /* whose word it is to be, if it is known */
-	struct variable found;
+	const struct tsd_symbol *variable; /* whose word it is to be, if it is known */
+	struct tsd_symbol found;
 	uint64_t slot;
 };
 
@@ -94,7 +94,7 @@ struct jemalloc_search {
 	const Elf64_Phdr *tls;
 	struct jemalloc_handlers handlers;
 	unsigned tables;
-	struct variable variable;
+	struct tsd_symbol variable;
 	struct jemalloc_layout layout;
 };
 

@@ -44,7 +44,7 @@ static void keep_name(void *context, size_t number, const char *name, struct rea
 static void name_leaves(void)
 {
 	static union {
-		struct cgroup cgroup;
+		struct cgroup_counters cgroup;
 		struct psi psi;
 		struct sched_ext sched_ext;
 	} scratch;

@@ -198,7 +198,7 @@ static void infer_psi(struct psi *psi)
  */
 static void infer_leaf(void *context, size_t number, const char *name, struct reading *reading)
 {
-	const struct cgroup *cgroup = context;
+	const struct cgroup_counters *cgroup = context;
 	bool of_cpu_stat =
 		reading == &cgroup->cpu.nr_throttled || reading == &cgroup->cpu.throttled_usec;
 	const void *at = reading;
@@ -211,7 +211,7 @@ static void infer_leaf(void *context, size_t number, const char *name, struct re
 		*reading = (struct reading){ 0 };
 }
 
-static void infer_cgroup(struct cgroup *cgroup)
+static void infer_cgroup(struct cgroup_counters *cgroup)
 {
 	/* The usage is the first of its file, so it is decided when the others are. */
 	schema_leaves(&snapshot_cgroup_fields, cgroup, infer_leaf, cgroup);

@@ -260,7 +260,8 @@ static int by_tgid(const void *a, const void *b)
 
 static int by_path(const void *a, const void *b)
 {
-	return name_compare(((const struct cgroup *)a)->path, ((const struct cgroup *)b)->path);
+	return name_compare(((const struct cgroup_counters *)a)->path,
+			    ((const struct cgroup_counters *)b)->path);
 }
 
 void snapshot_sort(struct ctprof_snapshot *s)

@@ -115,7 +115,7 @@ struct cgroup_pids {
 	struct reading current, max;
 };
 
-struct cgroup {
+struct cgroup_counters {
 	const struct name *path;
 	struct cgroup_cpu cpu;
 	struct cgroup_memory memory;
@@ -229,7 +229,7 @@ struct ctprof_snapshot {
 		ARRAY(struct process);
 	} processes;
 	struct {
-		ARRAY(struct cgroup);
+		ARRAY(struct cgroup_counters);
 	} cgroups; /* ascending by path once complete */
 	struct {
 		ARRAY(struct counter_set);

@@ -73,7 +73,7 @@ static JSON_TAKE(take_cgroup)
 		return json_unexpected(key, "an object for each cgroup");
 	if (s->cgroups.count >= s->threads.count + EXTRA_OBJECTS)
 		return error_create("more cgroups than threads");
-	if (!path || !array_push(&s->cgroups, (struct cgroup){ .path = path }))
+	if (!path || !array_push(&s->cgroups, (struct cgroup_counters){ .path = path }))
 		return &error_no_memory;
 	enter_measured(r, LIST_CGROUPS, &s->cgroups.items[s->cgroups.count - 1]);
 	return NULL;

@@ -268,17 +268,17 @@ static const struct json_field cgroup_io_rows[] = {
 static const struct json_fields cgroup_io_fields = JSON_FIELDS(cgroup_io_rows);
 
 static const struct json_field cgroup_rows[] = {
-	JSON_FIELD_OF(object, "cpu", cgroup, cpu, &cgroup_cpu_fields),
-	JSON_FIELD_OF(object, "memory", cgroup, memory, &cgroup_memory_fields),
-	JSON_FIELD_OF(object, "pids", cgroup, pids, &cgroup_pids_fields),
-	JSON_FIELD_OF(object, "io", cgroup, io, &cgroup_io_fields),
-	JSON_FIELD_OF(object, "psi", cgroup, psi, &snapshot_psi_fields),
+	JSON_FIELD_OF(object, "cpu", cgroup_counters, cpu, &cgroup_cpu_fields),
+	JSON_FIELD_OF(object, "memory", cgroup_counters, memory, &cgroup_memory_fields),
+	JSON_FIELD_OF(object, "pids", cgroup_counters, pids, &cgroup_pids_fields),
+	JSON_FIELD_OF(object, "io", cgroup_counters, io, &cgroup_io_fields),
+	JSON_FIELD_OF(object, "psi", cgroup_counters, psi, &snapshot_psi_fields),
 	MEASURED_BITS,
 	/* The flat form of .hst.zst. */
-	NUMBER_AS("cpu_usage_usec", cgroup, cpu.usage_usec, .flags = FIELD_READ_ONLY),
-	NUMBER_AS("nr_throttled", cgroup, cpu.nr_throttled, .flags = FIELD_READ_ONLY),
-	NUMBER_AS("throttled_usec", cgroup, cpu.throttled_usec, .flags = FIELD_READ_ONLY),
-	NUMBER_AS("memory_current", cgroup, memory.current, .flags = FIELD_READ_ONLY),
+	NUMBER_AS("cpu_usage_usec", cgroup_counters, cpu.usage_usec, .flags = FIELD_READ_ONLY),
+	NUMBER_AS("nr_throttled", cgroup_counters, cpu.nr_throttled, .flags = FIELD_READ_ONLY),
+	NUMBER_AS("throttled_usec", cgroup_counters, cpu.throttled_usec, .flags = FIELD_READ_ONLY),
+	NUMBER_AS("memory_current", cgroup_counters, memory.current, .flags = FIELD_READ_ONLY),
 };
 const struct json_fields snapshot_cgroup_fields = JSON_FIELDS(cgroup_rows);
 

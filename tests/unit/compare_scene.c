@@ -197,9 +197,9 @@ struct process *build_process(struct ctprof_snapshot *s, uint32_t tgid, uint32_t
 	return &s->processes.items[s->processes.count - 1];
 }
 
-struct cgroup *build_cgroup(struct ctprof_snapshot *s, const char *path)
+struct cgroup_counters *build_cgroup(struct ctprof_snapshot *s, const char *path)
 {
-	struct cgroup cgroup = { .path = snapshot_name(s, text_of(path)) };
+	struct cgroup_counters cgroup = { .path = snapshot_name(s, text_of(path)) };
 
 	assert_true(array_push(&s->cgroups, cgroup));
 	return &s->cgroups.items[s->cgroups.count - 1];

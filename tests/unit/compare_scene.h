@@ -74,7 +74,7 @@ void grow(struct comparison *c, uint32_t tid, const char *name, enum metric_id i
 
 /* Good until the next one. To be added in their order: by number, by path. */
 struct process *build_process(struct ctprof_snapshot *s, uint32_t tgid, uint32_t ppid, int64_t uid);
-struct cgroup *build_cgroup(struct ctprof_snapshot *s, const char *path);
+struct cgroup_counters *build_cgroup(struct ctprof_snapshot *s, const char *path);
 struct counter_set *build_counters(struct ctprof_snapshot *s, enum counter_kind kind,
 				   const char *name);
 void build_count(struct ctprof_snapshot *s, struct counts *counts, const char *key, uint64_t value);

@@ -87,7 +87,7 @@ static void fill_thread(struct ctprof_snapshot *s, struct ctprof_thread *t, uint
 	}
 }
 
-static void fill_cgroup(struct ctprof_snapshot *s, struct cgroup *c, uint64_t *seed)
+static void fill_cgroup(struct ctprof_snapshot *s, struct cgroup_counters *c, uint64_t *seed)
 {
 	fill_readings(&c->cpu, seed);
 	fill_readings_(&c->memory.current, 9, seed);
@@ -212,10 +212,11 @@ struct ctprof_snapshot *full_snapshot(uint64_t seed, size_t threads)
 		fill_readings_(&p.ppid, 2, &seed);
 		p.cmdline = i ? name_in(s, "p --flag \"x\"") : NULL;
 		assert_true(array_push(&s->processes, p));
-		assert_true(array_push(&s->cgroups,
-				       (struct cgroup){ .path = name_in(s, i == 0   ? "/"
-									   : i == 1 ? "/a"
-										    : "/a/b") }));
+		assert_true(array_push(
+			&s->cgroups,
+			(struct cgroup_counters){ .path = name_in(s, i == 0   ? "/"
+								     : i == 1 ? "/a"
+									      : "/a/b") }));
 		fill_cgroup(s, &s->cgroups.items[i], &seed);
 	}
 	fill_host(s, &seed);
@@ -291,7 +292,7 @@ void expect_same_thread(const struct ctprof_thread *a, const struct ctprof_threa
 	}
 }
 
-static void same_cgroup(const struct cgroup *a, const struct cgroup *b)
+static void same_cgroup(const struct cgroup_counters *a, const struct cgroup_counters *b)
 {
 	same_name(a->path, b->path);
 	same_readings(&a->cpu, &b->cpu);

@@ -4,13 +4,13 @@
 #include "unit/build.h"
 
 static struct ctprof_snapshot *snapshot;
-static struct cgroup cgroup;
+static struct cgroup_counters cgroup;
 
 static int setup(void **state)
 {
 	(void)state;
 	snapshot = build_snapshot();
-	cgroup = (struct cgroup){ 0 };
+	cgroup = (struct cgroup_counters){ 0 };
 	return 0;
 }
 
@@ -75,7 +75,7 @@ TEST(cpu_max)
 	assert_true(take("cpu.max", "25000 50000\n"));
 	expect_reading(cgroup.cpu.max_quota_us, 25000);
 	expect_reading(cgroup.cpu.max_period_us, 50000);
-	cgroup = (struct cgroup){ 0 };
+	cgroup = (struct cgroup_counters){ 0 };
 	assert_false(take("cpu.max", "max\n"));
 	assert_false(cgroup.cpu.max_period_us.measured);
 	assert_false(take("cpu.max", ""));
@@ -170,7 +170,7 @@ TEST(no_io_is_zero)
 {
 	assert_true(take("io.stat", ""));
 	expect_io(0, 0, 0, 0, 0, 0);
-	cgroup = (struct cgroup){ 0 };
+	cgroup = (struct cgroup_counters){ 0 };
 	assert_true(take("io.stat", "8:0 \n8:16 cost.usage=5\n"));
 	expect_io(0, 0, 0, 0, 0, 0);
 }
@@ -189,7 +189,7 @@ TEST(io_that_is_not_there_is_not_measured)
 	assert_true(take("io.stat", "8:0 rbytes=5 wbytes=6 rios=1 wios=1\n"));
 	expect_reading(cgroup.io.wios, 1);
 	assert_false(cgroup.io.dbytes.measured);
-	cgroup = (struct cgroup){ 0 };
+	cgroup = (struct cgroup_counters){ 0 };
 	assert_false(take("io.stat", "8:0 rbytes=5\n8:16 rbytes=-1\n"));
 	assert_false(take("io.stat", "8:0 rbytes=\n"));
 	assert_false(take("io.stat", "8:0 rbytes=18446744073709551616\n"));

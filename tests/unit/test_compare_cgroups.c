@@ -20,7 +20,7 @@ static void begin(struct comparison *c)
 	assert_true(array_push(&c->view.keys.cgroups.flatten, POD));
 }
 
-static struct cgroup *pod(struct ctprof_snapshot *s, unsigned number)
+static struct cgroup_counters *pod(struct ctprof_snapshot *s, unsigned number)
 {
 	char path[16];
 
@@ -43,7 +43,7 @@ TEST(counters_add_up)
 
 	begin(&c);
 	for (unsigned i = 1; i <= 3; i++) {
-		struct cgroup *cgroup = pod(c.after[0], i);
+		struct cgroup_counters *cgroup = pod(c.after[0], i);
 
 		cgroup->cpu.usage_usec = reading_of(i * 100);
 		cgroup->cpu.nr_throttled = reading_of(i);
@@ -102,7 +102,7 @@ static void check_limits(bool unlimited, bool first)
 	begin(&c);
 	for (unsigned i = 1; i <= 3; i++) {
 		struct reading limit = reading_of(i == 2 ? 900 : 100 * i);
-		struct cgroup *cgroup = pod(c.after[0], i);
+		struct cgroup_counters *cgroup = pod(c.after[0], i);
 
 		if (unlimited && i == (first ? 1 : 3))
 			limit = no_limit;
@@ -139,7 +139,7 @@ TEST(protections)
 
 	begin(&c);
 	for (unsigned i = 1; i <= 3; i++) {
-		struct cgroup *cgroup = pod(c.after[0], i);
+		struct cgroup_counters *cgroup = pod(c.after[0], i);
 
 		cgroup->memory.low = reading_of(i == 2 ? 10 : 100 * i);
 		cgroup->memory.min = reading_of(i == 1 ? UINT64_MAX : 4096 * i);
@@ -288,7 +288,7 @@ TEST(pressure_of_cgroups)
 
 	begin(&c);
 	for (unsigned i = 1; i <= 2; i++) {
-		struct cgroup *cgroup = pod(c.after[0], i);
+		struct cgroup_counters *cgroup = pod(c.after[0], i);
 
 		cgroup->psi.memory.some.avg10 = reading_of(150 * i);
 		cgroup->psi.memory.some.total_usec = reading_of(1000 * i);
@@ -467,7 +467,7 @@ TEST(equal_rows_in_long_lists)
 	begin(&c);
 	for (int i = 0; i < 2; i++) {
 		struct ctprof_snapshot *s = i ? c.after[0] : c.before[0];
-		struct cgroup *cgroup = pod(s, 1);
+		struct cgroup_counters *cgroup = pod(s, 1);
 
 		cgroup->memory.current = reading_of(4096);
 		build_count(s, &cgroup->memory.stat, "anon", 4096);

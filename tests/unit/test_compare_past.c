@@ -157,7 +157,7 @@ TEST(the_host_and_cgroups)
 	set = build_counters(c.after[0], COUNTERS_KERNEL, "");
 	build_count(c.after[0], &set->counts, "interrupts", 51000);
 	for (int i = 0; i < 2; i++) {
-		struct cgroup *cgroup = build_cgroup(i ? c.after[0] : c.before[0], "/a");
+		struct cgroup_counters *cgroup = build_cgroup(i ? c.after[0] : c.before[0], "/a");
 
 		cgroup->cpu.usage_usec = reading_of(1000 + (uint64_t)i);
 		cgroup->cpu.nr_throttled = reading_of((uint64_t)i);

@@ -244,9 +244,10 @@ TEST(delays_by_interrupts_need_most)
 
 /* --- cgroups --- */
 
-static struct cgroup *add_cgroup(const char *path)
+static struct cgroup_counters *add_cgroup(const char *path)
 {
-	const struct cgroup cgroup = { .path = snapshot_name(run.snapshot, text_of(path)) };
+	const struct cgroup_counters cgroup = { .path = snapshot_name(run.snapshot,
+								      text_of(path)) };
 
 	assert_true(array_push(&run.snapshot->cgroups, cgroup));
 	return &run.snapshot->cgroups.items[run.snapshot->cgroups.count - 1];

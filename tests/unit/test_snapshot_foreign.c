@@ -255,7 +255,7 @@ TEST(numbers_of_one_file_of_a_cgroup)
 		"\"memory\":{\"current\":0,\"max\":null,\"high\":null,\"low\":18446744073709551615,"
 		"\"min\":null,\"stat\":{\"anon\":5},\"events\":{}},"
 		"\"pids\":{\"current\":3,\"max\":null}"));
-	const struct cgroup *c = &s->cgroups.items[0];
+	const struct cgroup_counters *c = &s->cgroups.items[0];
 
 	assert_true(c->cpu.usage_usec.measured);
 	assert_true(c->cpu.nr_throttled.measured);
@@ -278,7 +278,7 @@ TEST(a_cgroup_of_zeros_is_unmeasured)
 	struct ctprof_snapshot *s = parsed(CGROUP_FILE(
 		"\"cpu\":{\"usage_usec\":0,\"nr_throttled\":0,\"throttled_usec\":0},"
 		"\"memory\":{\"current\":0,\"stat\":{},\"events\":{}},\"pids\":{\"current\":0}"));
-	const struct cgroup *c = &s->cgroups.items[0];
+	const struct cgroup_counters *c = &s->cgroups.items[0];
 
 	assert_false(c->cpu.usage_usec.measured);
 	assert_false(c->cpu.nr_throttled.measured);
@@ -331,7 +331,7 @@ TEST(the_older_form)
 		parsed(FILE_OF("\"cgroup_stats\":{\"/a\":{\"cpu_usage_usec\":5,\"nr_throttled\":0,"
 			       "\"throttled_usec\":0,\"memory_current\":4096}},",
 			       T(10, FLAT)));
-	const struct cgroup *c = &s->cgroups.items[0];
+	const struct cgroup_counters *c = &s->cgroups.items[0];
 
 	assert_int_equal(s->origin, ORIGIN_HOST_STATE);
 	expect_measured(s, 0, METRIC_run_time_ns, 7);

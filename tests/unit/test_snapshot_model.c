@@ -95,8 +95,8 @@ TEST(bits_of_a_thread)
 
 TEST(bits_of_a_cgroup)
 {
-	struct cgroup c = { .cpu.usage_usec = reading_of(5),
-			    .pids.max = { .measured = true, .unlimited = true } };
+	struct cgroup_counters c = { .cpu.usage_usec = reading_of(5),
+				     .pids.max = { .measured = true, .unlimited = true } };
 	struct bits bits;
 
 	object_measured_bits(LIST_CGROUPS, &c, &bits);
@@ -229,9 +229,9 @@ TEST(processes_and_cgroups_in_order)
 
 	for (uint32_t i = 0; i < 4; i++) {
 		assert_true(array_push(&s->processes, (struct process){ .tgid = 40 - i * 10 }));
-		assert_true(
-			array_push(&s->cgroups,
-				   (struct cgroup){ .path = snapshot_name(s, text_of(paths[i])) }));
+		assert_true(array_push(
+			&s->cgroups,
+			(struct cgroup_counters){ .path = snapshot_name(s, text_of(paths[i])) }));
 	}
 	snapshot_sort(s);
 	for (uint32_t i = 0; i < 4; i++) {

@@ -4,7 +4,7 @@
 #include "capture/cgroup_files.h"
 
 /* What belongs to another file than `name` was not measured. */
-static void check_others(const char *name, const struct cgroup *cgroup)
+static void check_others(const char *name, const struct cgroup_counters *cgroup)
 {
 	must(name[0] == 'p' || !cgroup->pids.current.measured);
 	must(name[0] == 'i' || (!cgroup->io.rbytes.measured && !cgroup->io.dios.measured));
@@ -16,7 +16,7 @@ static void check_others(const char *name, const struct cgroup *cgroup)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct ctprof_snapshot *snapshot;
-	struct cgroup cgroup = { 0 };
+	struct cgroup_counters cgroup = { 0 };
 	struct text bytes;
 	const char *name = NULL;
 

@@ -179,7 +179,7 @@ static void add_process(struct input *in, struct ctprof_snapshot *s)
 
 static void add_cgroup(struct input *in, struct ctprof_snapshot *s)
 {
-	struct cgroup cgroup = { .path = some_name(in, s) };
+	struct cgroup_counters cgroup = { .path = some_name(in, s) };
 	struct reading *const readings[] = {
 		&cgroup.cpu.usage_usec,
 		&cgroup.cpu.max_quota_us,
