@@ -89,6 +89,7 @@ struct serving {
 	int sockets[2]; /* of the collector, and of the web process */
 	pid_t web;
 	struct profile_options options;
+	struct capture_options capture;
 	struct collector *collector;
 };
 
@@ -199,6 +200,7 @@ static struct error *open_collector(struct serving *s, const sigset_t *before)
 {
 	struct collector_options options = {
 		.profile = &s->options,
+		.capture = &s->capture,
 		.interval_ns = s->arguments->profile.interval_ns,
 		.ends_with_targets =
 			s->arguments->profile.target.pids.count || s->arguments->profile.tids.count,
@@ -213,7 +215,7 @@ static struct error *open_collector(struct serving *s, const sigset_t *before)
 
 	privileges_lower(was_raised);
 	if (!err)
-		return privileges_keep(PROFILE_READ_PRIVILEGES);
+		return privileges_keep(PROFILE_READ_PRIVILEGES | CAPTURE_READ_PRIVILEGES);
 	missing = privileges_missing();
 	if (missing) {
 		error_destroy(err);
@@ -235,13 +237,22 @@ static struct error *prepare(struct serving *s)
 	if (!err)
 		err = start_web(s);
 	if (!err)
-		err = privileges_keep(PROFILE_OPEN_PRIVILEGES);
+		err = privileges_keep(PROFILE_OPEN_PRIVILEGES | CAPTURE_OPEN_PRIVILEGES);
 	if (!err)
 		err = profile_arguments_find(a);
 	if (err)
 		return err;
 	s->options = profile_arguments_apply(a);
 	s->options.statistics = statistics;
+	s->capture = (struct capture_options){
+		.pids = a->target.pids.items,
+		.pid_count = a->target.pids.count,
+		.has_children = !a->no_children,
+		.comm = a->comm,
+		.may_be_gone = true,
+		.cgroup = a->target.cgroup,
+		.timeout_ns = SNAPSHOT_PATIENCE_NS / 2,
+	};
 	return NULL;
 }
 

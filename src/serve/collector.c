@@ -13,11 +13,16 @@
 #include "profile/lock_frames.h"
 #include "profile/symbolise.h"
 #include "security/privileges.h"
+#include "serve/snapshot.h"
 #include "serve/tick.h"
+#include "snapshot/file.h"
 
 struct collector {
 	struct collector_options options;
 	struct profile_session *session;
+	struct capturer *capturer; /* NULL: captures do not work here */
+	bool wants_snapshot;
+	uint64_t snapshot_ns;         /* CLOCK_MONOTONIC: of the last one */
 	struct symbol_cache *symbols; /* names from reading to reading */
 	struct guard *guard;          /* of files whose file systems may hang */
 	struct host_load before;
@@ -41,6 +46,8 @@ struct error *collector_open(const struct collector_options *options, struct col
 		free(c);
 		return err;
 	}
+	/* It reads no process yet. Without it, all else works. */
+	error_destroy(capturer_open_beside(options->capture, &c->capturer));
 	*ret = c;
 	return NULL;
 }
@@ -51,6 +58,7 @@ void collector_close(struct collector *c)
 		return;
 	profile_session_close(c->session);
 	symbol_cache_destroy(c->symbols);
+	capturer_close(c->capturer);
 	guard_destroy(c->guard);
 	free(c->buffer.bytes);
 	free(c);
@@ -126,6 +134,49 @@ static struct error *take_reading(struct collector *c)
 	return err;
 }
 
+/* --- snapshots --- */
+
+/* Bytes of the web process: whatever they are and however many, they ask for one snapshot. */
+static void hear_requests(struct collector *c)
+{
+	char bytes[64];
+
+	while (recv(c->options.socket, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
+		c->wants_snapshot = true;
+}
+
+/* The file in `buffer`, behind its header; no file where captures do not work. */
+static struct error *pack_snapshot(struct collector *c)
+{
+	_cleanup_(snapshot_destroy) struct ctprof_snapshot *snapshot = NULL;
+	_cleanup_free_ char *bytes = NULL;
+	struct snapshot_header header = { .magic = SNAPSHOT_MAGIC };
+	size_t length = 0;
+	struct error *err = NULL;
+
+	if (c->capturer) {
+		PRIVILEGES_RAISED;
+
+		err = capturer_take(c->capturer, &snapshot);
+	}
+	if (!err && snapshot)
+		err = snapshot_pack(snapshot, &bytes, &length);
+	/* One that cannot be taken is told as none: readings go on. */
+	if (err || length > SNAPSHOT_BYTES_MAX - sizeof(header))
+		length = 0;
+	error_destroy(err);
+	header.length = sizeof(header) + length;
+	err = tick_buffer_reserve(&c->buffer, header.length);
+	if (err)
+		return err;
+	memcpy(c->buffer.bytes, &header, sizeof(header));
+	if (length)
+		memcpy(c->buffer.bytes + sizeof(header), bytes, length);
+	c->buffer.length = header.length;
+	c->sent = 0;
+	return NULL;
+}
+
 /* --- the loop --- */
 
 /* As much as the socket takes now. */
@@ -153,15 +204,22 @@ static bool is_sending(const struct collector *c)
 	return c->sent < c->buffer.length;
 }
 
+static uint64_t snapshot_due(const struct collector *c)
+{
+	return c->snapshot_ns ? c->snapshot_ns + SNAPSHOT_PAUSE_NS : 0;
+}
+
 static void sleep_a_little(struct collector *c)
 {
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	const uint64_t tick = profile_session_next_tick(c->session, now);
-	const uint64_t until = !is_sending(c) && c->next_ns < tick ? c->next_ns : tick;
+	const uint64_t due =
+		c->wants_snapshot && snapshot_due(c) < c->next_ns ? snapshot_due(c) : c->next_ns;
+	const uint64_t until = !is_sending(c) && due < tick ? due : tick;
 	const struct timespec left = clock_timespec(until > now ? until - now : 0);
 	struct pollfd reasons[] = {
 		{ .fd = profile_session_fd(c->session), .events = POLLIN },
-		{ .fd = c->options.socket, .events = is_sending(c) ? POLLOUT : 0 },
+		{ .fd = c->options.socket, .events = is_sending(c) ? POLLIN | POLLOUT : POLLIN },
 	};
 
 	ppoll(reasons, array_length(reasons), &left, c->options.mask);
@@ -202,6 +260,21 @@ static bool have_targets_ended(struct collector *c)
 	return c->targets_gone >= 3;
 }
 
+static struct error *take_snapshot_when_due(struct collector *c)
+{
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	struct error *err;
+
+	hear_requests(c);
+	if (!c->wants_snapshot || is_sending(c) || now < snapshot_due(c))
+		return NULL;
+	c->wants_snapshot = false;
+	c->snapshot_ns = now;
+	err = pack_snapshot(c);
+	malloc_trim(0);
+	return err;
+}
+
 static struct error *start(struct collector *c)
 {
 	PRIVILEGES_RAISED;
@@ -224,6 +297,8 @@ struct error *collector_run(struct collector *c)
 		err = tick_session(c);
 		if (!err)
 			err = take_when_due(c);
+		if (!err)
+			err = take_snapshot_when_due(c);
 		if (!err)
 			err = send_reading(c);
 	}

@@ -7,18 +7,21 @@
  *	err = collector_run(collector, &is_over);
  *	collector_close(collector);
  *
- * What the web process has not taken yet delays the next reading, which then is of a longer time:
- * nothing is lost, and at most one reading waits in memory.
+ * A byte from the web process asks for a snapshot (snapshot.h). What the web process has not taken
+ *yet delays the next reading, which then is of a longer time: nothing is lost, and at most one
+ *reading waits in memory.
  */
 #ifndef SERVE_COLLECTOR_H
 #define SERVE_COLLECTOR_H
 
 #include <signal.h>
 
+#include "capture/capture.h"
 #include "sched/profile_session.h"
 
 struct collector_options {
 	const struct profile_options *profile;
+	const struct capture_options *capture; /* of snapshots; must stay */
 	uint64_t interval_ns;
 	bool ends_with_targets;               /* stop when none of them is there any more */
 	int socket;                           /* to the web process; stays the caller's */

@@ -204,10 +204,25 @@ static char *put_table(char *at, const void *items, size_t bytes)
 	return at + ALIGNED(bytes);
 }
 
+struct error *tick_buffer_reserve(struct tick_buffer *buffer, size_t room)
+{
+	char *more;
+
+	if (buffer->room >= room)
+		return NULL;
+	more = realloc(buffer->bytes, room);
+	if (!more)
+		return &error_no_memory;
+	buffer->bytes = more;
+	buffer->room = room;
+	return NULL;
+}
+
 static struct error *join(const struct packing *p, struct tick_header *header,
 			  struct tick_buffer *buffer)
 {
 	size_t length = sizeof(*header);
+	struct error *err;
 	char *at;
 
 #define TABLE_LENGTH(type, name)                 \
@@ -217,14 +232,9 @@ static struct error *join(const struct packing *p, struct tick_header *header,
 #undef TABLE_LENGTH
 	if (length > TICK_BYTES_MAX)
 		return error_create("a reading of %zu MiB is too large to be sent", length >> 20);
-	if (length > buffer->room) {
-		char *more = realloc(buffer->bytes, length);
-
-		if (!more)
-			return &error_no_memory;
-		buffer->bytes = more;
-		buffer->room = length;
-	}
+	err = tick_buffer_reserve(buffer, length);
+	if (err)
+		return err;
 	buffer->length = header->length = length;
 	at = put_table(buffer->bytes, header, sizeof(*header));
 #define TABLE_PUT(type, name) at = put_table(at, p->name##_.items, p->name##_.count * sizeof(type));

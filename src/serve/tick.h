@@ -118,6 +118,9 @@ struct tick_buffer {
 	size_t length, room;
 };
 
+/* Room for so many bytes in all. What is there stays. */
+struct error *tick_buffer_reserve(struct tick_buffer *buffer, size_t room) MUST_CHECK;
+
 /* A profile whose frames have names. Of its frames, addresses are left out, so that frames of one
  * line are one; of its nodes, those that no sample has. */
 struct error *tick_pack(const struct profile *profile, const struct tick_host *host,

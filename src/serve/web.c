@@ -15,6 +15,7 @@ static const struct http_route routes[] = {
 	{ "GET", "/api/about", stream_about, 0, false },
 	{ "GET", "/api/profile", answer_profile, 0, false },
 	{ "GET", "/api/threads", answer_threads, 0, false },
+	{ "GET", "/api/snapshot", answer_snapshot, 0, false },
 	{ "GET", "/debug/pprof/profile", answer_pprof_on, 0, false },
 	{ "GET", "/debug/pprof/offcpu", answer_pprof_off, 0, false },
 	{ "GET", "/debug/pprof/wall", answer_pprof_wall, 0, false },
@@ -22,27 +23,43 @@ static const struct http_route routes[] = {
 
 /* --- readings --- */
 
-static struct error *make_room(struct tick_buffer *buffer, size_t room)
+/* Both kinds of messages begin as this one. */
+static const struct snapshot_header *head_of(const struct tick_buffer *buffer)
 {
-	char *more;
-
-	if (buffer->room >= room)
-		return NULL;
-	more = realloc(buffer->bytes, room);
-	if (!more)
-		return &error_no_memory;
-	buffer->bytes = more;
-	buffer->room = room;
-	return NULL;
+	return (const struct snapshot_header *)(void *)buffer->bytes;
 }
 
-/* How many bytes of the reading that is coming should be there: those of the header, then all. */
+static bool is_snapshot(const struct tick_buffer *buffer)
+{
+	return head_of(buffer)->magic == SNAPSHOT_MAGIC;
+}
+
+/* How many bytes of the message that is coming should be there: its head, then all. */
 static struct error *wanted(const struct tick_buffer *buffer, size_t *ret)
 {
-	*ret = sizeof(struct tick_header);
-	return buffer->length < *ret
-		       ? NULL
-		       : tick_length((const struct tick_header *)(void *)buffer->bytes, ret);
+	*ret = sizeof(struct snapshot_header);
+	if (buffer->length < *ret)
+		return NULL;
+	if (!is_snapshot(buffer))
+		return tick_length((const struct tick_header *)(void *)buffer->bytes, ret);
+	*ret = head_of(buffer)->length;
+	return *ret < sizeof(struct snapshot_header) || *ret > SNAPSHOT_BYTES_MAX
+		       ? error_create("malformed snapshot of the collector")
+		       : NULL;
+}
+
+static struct error *take_snapshot(struct web *web)
+{
+	const size_t length = web->buffer.length - sizeof(struct snapshot_header);
+	char *bytes = length ? malloc(length) : NULL;
+
+	if (length && !bytes)
+		return &error_no_memory;
+	if (length)
+		memcpy(bytes, web->buffer.bytes + sizeof(struct snapshot_header), length);
+	free(web->snapshots.bytes);
+	web->snapshots = (struct snapshots){ web->snapshots.number + 1, bytes, length, 0 };
+	return NULL;
 }
 
 static struct error *take_reading(struct web *web)
@@ -50,15 +67,20 @@ static struct error *take_reading(struct web *web)
 	struct tick tick;
 	struct error *err = tick_unpack(web->buffer.bytes, web->buffer.length, &tick);
 
-	if (!err)
-		err = store_take(web->store, &tick);
+	return err ? err : store_take(web->store, &tick);
+}
+
+static struct error *take_message(struct web *web)
+{
+	struct error *err = is_snapshot(&web->buffer) ? take_snapshot(web) : take_reading(web);
+
 	web->buffer.length = 0;
 	if (!err)
 		http_wake(web->server);
 	return err;
 }
 
-/* What there is, but one reading at most, so that requests are answered in between. */
+/* What there is, but one message at most, so that requests are answered in between. */
 static struct error *receive(struct web *web, bool *ret_has_ended)
 {
 	for (;;) {
@@ -66,10 +88,10 @@ static struct error *receive(struct web *web, bool *ret_has_ended)
 		struct error *err = wanted(&web->buffer, &length);
 		ssize_t got;
 
-		if (!err && web->buffer.length == length && length > sizeof(struct tick_header))
-			return take_reading(web);
+		if (!err && web->buffer.length == length)
+			return take_message(web);
 		if (!err)
-			err = make_room(&web->buffer, length);
+			err = tick_buffer_reserve(&web->buffer, length);
 		if (err)
 			return err;
 		got = recv(web->options->socket, web->buffer.bytes + web->buffer.length,
@@ -119,5 +141,6 @@ struct error *web_run(const struct web_options *options)
 	http_close(web.server);
 	store_destroy(web.store);
 	free(web.buffer.bytes);
+	free(web.snapshots.bytes);
 	return err;
 }

@@ -9,6 +9,7 @@
 #define SERVE_WEB_H
 
 #include "serve/http.h"
+#include "serve/snapshot.h"
 #include "serve/store.h"
 
 struct web_options {
@@ -23,7 +24,8 @@ struct web {
 	const struct web_options *options;
 	struct store *store;
 	struct http_server *server;
-	struct tick_buffer buffer; /* of the reading that is coming */
+	struct tick_buffer buffer; /* of the reading or snapshot that is coming */
+	struct snapshots snapshots;
 };
 
 /* Until the collector closes the socket, or a signal that `mask` of sleep lets in has set

@@ -115,6 +115,26 @@ formats_have_one_total() {
 	equal "status of no such path" "$(curl -s -o /dev/null -w '%{http_code}' "$at/api/../etc/passwd")" 404
 }
 
+# A snapshot has the counters of the threads that are served; requests that come at once get the same one.
+snapshots_are_captures() {
+	local i others=()
+
+	start "$programs/duty" 5 5
+	serve -p "$pid"
+	for i in 1 2 3; do
+		get /api/snapshot > "$scratch/snapshot.$i" &
+		others+=($!)
+	done
+	wait "${others[@]}"
+	cmp "$scratch/snapshot.1" "$scratch/snapshot.2"
+	cmp "$scratch/snapshot.1" "$scratch/snapshot.3"
+	zstd -dcq < "$scratch/snapshot.1" > "$scratch/snapshot.json"
+	equal "its threads" "$(jq -c '[.threads[].tid]' "$scratch/snapshot.json")" "[$pid]"
+	between "its time on CPUs" 1 "$(jq '.threads[0].run_time_ns' "$scratch/snapshot.json")" "$(cpu_time_of "$pid")"
+	"$ctprof" show "$scratch/snapshot.1" > "$scratch/shown"
+	has "a report of it" "$(< "$scratch/shown")" duty
+}
+
 # Both processes end together, whichever is ended, and with the targets.
 ends_as_one() {
 	local web
@@ -149,5 +169,6 @@ run_case "serve: the stream has what threads did" stream_is_what_threads_did
 run_case "serve: known threads are as known" known_threads_are_as_known
 run_case "serve: go tool pprof reads it" go_reads_it
 run_case "serve: all formats have one total" formats_have_one_total
+run_case "serve: snapshots are captures" snapshots_are_captures
 run_case "serve: its processes end as one" ends_as_one
 run_case "serve: requests are read without privileges" has_no_privileges

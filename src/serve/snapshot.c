@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "serve/snapshot.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "base/clock.h"
+#include "serve/web.h"
+
+/* A request that waits for the snapshot after number `seen`. */
+struct waiting {
+	uint64_t seen, since_ns;
+};
+
+static struct error *ask(struct web *web, uint64_t now)
+{
+	const char byte = 0;
+
+	if (web->snapshots.asked_ns)
+		return NULL;
+	if (send(web->options->socket, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL) != 1)
+		return error_system(errno, "cannot ask for a snapshot");
+	web->snapshots.asked_ns = now;
+	return NULL;
+}
+
+static struct error *begin(struct http_exchange *exchange, struct web *web, uint64_t now,
+			   struct waiting **ret)
+{
+	struct waiting *waiting = calloc(1, sizeof(*waiting));
+
+	if (!waiting)
+		return &error_no_memory;
+	*waiting = (struct waiting){ web->snapshots.number, now };
+	http_keep(exchange, waiting, free);
+	*ret = waiting;
+	return ask(web, now);
+}
+
+static struct error *send_snapshot(struct http_exchange *exchange,
+				   const struct snapshots *snapshots)
+{
+	struct error *err;
+
+	if (!snapshots->bytes)
+		return error_create("no snapshot: captures do not work on this host");
+	err = http_add_header(exchange, "Content-Disposition",
+			      "attachment; filename=\"snapshot.ctprof.zst\"");
+	if (err)
+		return err;
+	http_type(exchange, "application/zstd");
+	http_is_compressed(exchange);
+	return http_write(exchange, snapshots->bytes, snapshots->length);
+}
+
+struct error *answer_snapshot(struct http_exchange *exchange, void *context, enum http_step *ret)
+{
+	struct web *web = context;
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	struct waiting *waiting = http_kept(exchange);
+	struct error *err = waiting ? NULL : begin(exchange, web, now, &waiting);
+
+	*ret = HTTP_DONE;
+	if (err)
+		return err;
+	if (web->snapshots.number != waiting->seen)
+		return send_snapshot(exchange, &web->snapshots);
+	if (now - waiting->since_ns > SNAPSHOT_PATIENCE_NS)
+		return error_create("no snapshot came within a minute");
+	*ret = HTTP_LATER;
+	return NULL;
+}
