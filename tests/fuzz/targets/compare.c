@@ -384,6 +384,34 @@ static void check_visible(struct text text)
 	}
 }
 
+/* Between the styles and the scripts of a page: names are text, whatever is in them, so there are
+ * our elements and no others. */
+static void check_page(struct text page)
+{
+	static const char *const elements[] = { "h3",   "p",     "ul",    "li",      "pre",
+						"div",  "table", "thead", "tbody",   "tr",
+						"th",   "td",    "svg",   "rect",    "text",
+						"line", "span",  "title", "details", "summary" };
+	const char *end = memmem(page.bytes, page.length, "\n</main>", 8), *at;
+	const char *begin = memmem(page.bytes, page.length, "<main>\n", 7);
+
+	must(begin && end && begin < end);
+	begin += strlen("<main>");
+	check_visible((struct text){ begin, (size_t)(end - begin) });
+	for (at = begin; at < end && (at = memchr(at, '<', (size_t)(end - at)));) {
+		const char *name = at += 1 + (at[1] == '/');
+		bool is_ours = false;
+
+		while (at < end && *at >= 'a' && *at <= 'z')
+			at++;
+		at += at < end && *at >= '0' && *at <= '9';
+		for (size_t i = 0; i < array_length(elements); i++)
+			is_ours |= (size_t)(at - name) == strlen(elements[i]) &&
+				   memcmp(name, elements[i], strlen(elements[i])) == 0;
+		must(is_ours);
+	}
+}
+
 static void check_formats(const struct report *report, const struct report_style *style)
 {
 	for (size_t i = 0; i < REPORT_FORMAT_COUNT; i++) {
@@ -398,7 +426,10 @@ static void check_formats(const struct report *report, const struct report_style
 		must(fclose(out) == 0);
 		if (i == REPORT_JSON)
 			check_json((struct text){ bytes, length });
-		check_visible((struct text){ bytes, length });
+		if (i == REPORT_HTML)
+			check_page((struct text){ bytes, length });
+		else
+			check_visible((struct text){ bytes, length });
 		free(bytes);
 	}
 }
