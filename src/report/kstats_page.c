@@ -156,7 +156,8 @@ static void draw_axis(FILE *out, const struct plot *plot)
 		"<line class=\"line\" x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\"/>\n",
 		LEFT - 6, TOP + 10, 100 * plot->most, LEFT, TOP + PLOT_HEIGHT, LEFT + PLOT_WIDTH,
 		TOP + PLOT_HEIGHT);
-	for (unsigned i = 0; i < plot->count; i += each)
+	for (unsigned i = 0; i < plot->count && LEFT + i * width + LABEL_WIDTH * 2 / 3 < WIDTH;
+	     i += each)
 		fprintf(out, "<text class=\"faint\" x=\"%.2f\" y=\"%d\">%s</text>\n",
 			LEFT + i * width, TOP + PLOT_HEIGHT + 16,
 			kstats_format_exact(text, plot->table, low_of(plot, i)));
