@@ -236,7 +236,7 @@ function zoomPath(tree) {
 function showTable(recording) {
 	const passes = view.passes, ids = row => row.threads.length > 1 || state.rows !== "thread"
 		? row.threads.length + (row.threads.length === 1 ? " thread" : " threads") : recording.threads.tid[row.threads[0]] + "";
-	const context = { ns: view.ns, colours: look.colours, empty: look.empty, ids, chosen: state.thread,
+	const context = { ns: view.ns, ticks: shown.length, colours: look.colours, empty: look.empty, ids, chosen: state.thread,
 		history: (rows, columns) => historyOf(view, shown, rows, columns) };
 	const rows = threadRows(view, state.rows, passes);
 	$("rows-label").hidden = state.table !== "threads";

@@ -8,7 +8,7 @@ import { describeBands, drawBar, drawHistory } from "./bars.js";
 import { BANDS, CPU_WAIT, RAN, bands, isIdle, weightOf } from "./states.js";
 
 const { element, time } = flameWords;
-const ROWS = 50, COLUMNS = 60, BAR = 180, SPARK = 120, HEIGHT = 14;
+const ROWS = 50, COLUMNS = 60, COLUMNS_LEAST = 12, BAR = 180, SPARK = 120, HEIGHT = 14;
 
 /*
  * Rows of threads that are one by `by`: { key, name, threads: [numbers], times, waits, busy, active,
@@ -142,7 +142,7 @@ export class RowTable {
 	}
 
 	/*
-	 * `context`: { ns: of the window, whole: of all that is shown, colours, empty, ids(row), history(rows),
+	 * `context`: { ns, ticks: of the window, whole: of all that is shown, colours, empty, ids(row), history(rows),
 	 * chosen: the key of the row that is marked }
 	 */
 	show(kind, rows, sort, context) {
@@ -158,7 +158,8 @@ export class RowTable {
 			head.firstChild.textContent = column[1] + (is && column[1] ? (column[2] ? " ▾" : " ▴") : "");
 		});
 		this.rows = rows.slice(0, this.most);
-		const history = context.history ? context.history(this.rows, COLUMNS) : null;
+		const columns = Math.max(COLUMNS_LEAST, Math.min(COLUMNS, context.ticks)), history = context.history
+			? context.history(this.rows, columns) : null;
 		this.rows.forEach((row, i) => this.line(i, row, context, history));
 		while (this.lines.length > this.rows.length)
 			this.lines.pop().remove();
@@ -204,7 +205,8 @@ export class RowTable {
 			}
 			const canvas = cell.firstChild, n = row.threads ? row.threads.length : 1;
 			if (key === "spark") {
-				drawHistory(canvas, SPARK, HEIGHT, history.sums, i * COLUMNS * BANDS, COLUMNS, history.most[i], context.colours);
+				drawHistory(canvas, SPARK, HEIGHT, history.sums, i * history.columns * BANDS, history.columns, history.most[i],
+					context.colours);
 				return;
 			}
 			const all = row.threads ? context.ns * n : row.times.reduce((a, b) => a + b, 0);
@@ -243,5 +245,5 @@ export function historyOf(view, ticks, rows, columns) {
 		}
 	/* A single thread cannot do more than all the time. */
 	rows.forEach((row, i) => { most[i] = row.threads.length === 1 ? Math.max(1, most[i]) : most[i]; });
-	return { sums, most };
+	return { sums, most, columns };
 }

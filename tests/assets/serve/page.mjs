@@ -10,6 +10,7 @@ import assert from "node:assert";
 import { join } from "node:path";
 import Browser from "../browser.js";
 import { FakeServer } from "./fake.mjs";
+import { click, folded, last, percent, pressButton, settled, showsTruth, text } from "./shown.mjs";
 import { foldedText, truth } from "./truth.mjs";
 
 const given = process.argv.slice(2), pictures = given.includes("--pictures") ? given[given.indexOf("--pictures") + 1] : null;
@@ -34,42 +35,7 @@ async function serverWith(options) {
 	return server;
 }
 
-const text = (page, id) => page.run(id => document.getElementById(id).textContent, id);
-const click = (page, id) => page.run(id => document.getElementById(id).click(), id);
-const pressButton = (page, box, value) => page.run((box, value) =>
-	document.querySelector("#" + box + " [data-value=" + value + "]").click(), box, value);
-/* Only the page in front draws. */
-const settled = page => page.run(() => new Promise((done, fail) => {
-	setTimeout(() => fail(new Error("nothing is drawn")), 20000);
-	requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)));
-}));
-const folded = page => page.run(() => {
-	const { tree } = ctprofPage.view, names = tree.functions.names, lines = [];
-	for (let i = 1; i < tree.count; i++)
-		if (tree.own[i])
-			lines.push(tree.path(i).map(fn => names[fn]).join(";") + " " + tree.own[i]);
-	return lines.sort().join("\n") + "\n";
-});
-const percent = (part, whole) => (100 * part / whole).toFixed(1) + " %";
-const last = server => server.ticks[server.ticks.length - 1].seq;
 const truthOf = (server, first, end) => truth(server.about, server.ticks, first, end);
-
-// The numbers on the page, against those of the readings `first` to `end`.
-async function showsTruth(page, server, first, end) {
-	const wanted = truthOf(server, first, end), sum = [...wanted.words.values()].reduce((a, b) => a + b, 0);
-	assert.strictEqual(await folded(page), foldedText(wanted.folded));
-	assert.match(await text(page, "answer"), new RegExp("^2 CPUs, " + Math.round(100 * wanted.cpu / (2 * wanted.ns)) + " % busy; "));
-	const buttons = await page.run(() => [...document.querySelectorAll("#bands button:not([hidden])")].slice(0, -1)
-		.map(b => [b.childNodes[1].textContent, b.querySelector("small").textContent]));
-	assert.deepStrictEqual(Object.fromEntries(buttons), Object.fromEntries([...wanted.words].filter(([, ns]) => ns).map(([word, ns]) => [word, percent(ns, sum)])));
-	assert.strictEqual(await page.run(() => document.getElementById("losses").textContent),
-		wanted.missed ? "In this window: " + wanted.missed + " switches missed" : "");
-	const rows = await page.run(() => [...document.querySelectorAll("#table tbody tr")].map(row => [row.cells[1].textContent, row.cells[2].textContent, row.cells[3].textContent]));
-	const threads = [...wanted.times].filter(([, of]) => [...of.values()].some(ns => ns)).map(([thread, of]) =>
-		[thread.tid + "", percent(of.get("ran") || 0, wanted.ns), percent(of.get("CPU wait") || 0, wanted.ns)]);
-	const byId = (a, b) => a[0] - b[0];
-	assert.deepStrictEqual(rows.sort(byId), threads.sort(byId));
-}
 
 async function picture(page, name) {
 	if (pictures)

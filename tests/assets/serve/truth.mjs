@@ -14,7 +14,7 @@ export function happenings(about, ticks) {
 	const names = [], frames = [], nodes = [], threads = [], found = [], lasting = new Map();
 	for (const tick of ticks) {
 		names.push(...tick.names.add);
-		tick.frames.name.forEach((name, i) => frames.push({ name: names[name] }));
+		tick.frames.name.forEach(name => frames.push({ name: names[name] || "[unknown]" }));
 		tick.nodes.parent.forEach((parent, i) => nodes.push([...(parent === null ? [] : nodes[parent]), frames[tick.nodes.frame[i]].name]));
 		tick.threads.tid.forEach((tid, i) => threads.push({ tid, name: names[tick.threads.name[i]], process: names[tick.threads.process[i]] }));
 		const put = (thread, node, cls, state, ns) => found.push({ seq: tick.seq, thread: threads[thread], stack: node === null ? ["[no stack]"] : nodes[node],
