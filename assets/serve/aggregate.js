@@ -19,7 +19,7 @@ const processName = (r, t) => r.threads.process[t] + " (" + r.threads.tgid[t] + 
 
 /* name: [label, names of the levels that a thread stands below]. By state, the band is the level. */
 export const groups = {
-	none: ["nothing", () => []],
+	none: ["none", () => []],
 	program: ["program", (r, t) => [r.threads.process[t]]],
 	process: ["process", (r, t) => [processName(r, t)]],
 	thread: ["thread", (r, t) => [processName(r, t), threadName(r, t)]],

@@ -6,7 +6,7 @@
 import { css } from "./bars.js";
 import { bands } from "./states.js";
 
-const { element, time } = flameWords;
+const { changeColour, element, time } = flameWords;
 
 function button(text, title, act) {
 	const made = element("button", text);
@@ -105,6 +105,17 @@ export class BandButtons {
 		this.idleButton.setAttribute("aria-pressed", isIdleShown);
 		this.idleButton.share.textContent = time(idle) + (isIdleShown ? "" : " hidden");
 	}
+}
+
+/* What colours say while two windows are compared. */
+export function fillLegend(box) {
+	for (const [change, text] of [[-1, "gone"], [-0.3, "less"], [0, "the same"], [0.3, "more"], [1, "new"]]) {
+		const key = element("span", undefined, "key"), square = element("i");
+		square.style.background = changeColour(change);
+		key.append(square, text);
+		box.append(key);
+	}
+	box.append(element("span", "Frames are as wide as before and after together."));
 }
 
 const keys = [

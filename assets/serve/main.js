@@ -4,7 +4,7 @@
  * `state` (url.js) and nothing else, so that an address brings it back.
  */
 import { View, groups } from "./aggregate.js";
-import { BandButtons, fillHelp, fillMenu, segments, select, toggles } from "./controls.js";
+import { BandButtons, fillHelp, fillLegend, fillMenu, segments, select, toggles } from "./controls.js";
 import { download, graphAsSvg, treeAsFolded } from "./export.js";
 import { FlameGraph, FrameColours } from "./flame.js";
 import { Inspector } from "./inspect.js";
@@ -147,7 +147,8 @@ function showHead(recording) {
 	document.title = share + " % busy · " + about.host + " · ctprof";
 	showLosses();
 	const clock = ms => new Date(ms).toLocaleTimeString([], { hour12: false });
-	$("window-text").textContent = clock(shown[0].begin) + " to " + clock(shown[shown.length - 1].end) + ", " + time(view.ns);
+	const span = ticks => clock(ticks[0].begin) + " to " + clock(ticks[ticks.length - 1].end);
+	$("window-text").textContent = span(shown) + ", " + time(view.ns) + (pinned ? "; before: " + span(pinned.ticks) : "");
 }
 
 /* The program with most of the waits of a band. */
@@ -286,7 +287,7 @@ const updates = [
 	[segments($("window"), [["10", "10 s"], ["60", "60 s"], ["300", "5 min"], ["all", "all"]], setWindow), () => state.window],
 	[segments($("mode"), [["wall", "Wall time", "On and off CPUs (w)"], ["on", "On CPU", "Where threads ran (o)"],
 		["off", "Off CPU", "What threads waited for (e)"]], mode => change({ mode, hide: [] })), () => state.mode],
-	[segments($("view"), [["flame", "Flame graph"], ["sandwich", "Callers and callees"]], value => openView(value)), () => state.view],
+	[segments($("view"), [["flame", "Flame graph"], ["sandwich", "Callers and callees", "Of one function (b)"]], value => openView(value)), () => state.view],
 	[select($("group"), Object.entries(groups).map(([value, [text]]) => [value, text]), group => change({ group, zoom: "" })), () => state.group],
 	[toggles($("toggles"), [["icicle", "Icicle", "The outermost frames at the top (i)"],
 		["leaf", "Leaf first", "Begin with what was called last (l)"], ["modules", "By file", "Colours by program and library (c)"]],
@@ -308,6 +309,7 @@ function update() {
 	$("pause").textContent = isFixed ? "Go live" : "Pause";
 	$("pause").setAttribute("aria-pressed", isFixed);
 	$("pin").textContent = pinned ? "Stop comparing" : "Pin to compare";
+	$("legend").hidden = !pinned;
 	$("pin").setAttribute("aria-pressed", !!pinned);
 	$("status").textContent = connection !== "live" ? "no connection, trying again" : isFixed ? "paused" : "live";
 	$("status").className = connection !== "live" ? "lost" : isFixed ? "paused" : "live";
@@ -419,6 +421,7 @@ const page = { store, view, graph, state, refreshTime: 0, shown: () => shown };
 globalThis.ctprofPage = page;
 
 fillHelp($("help"));
+fillLegend($("legend"));
 readLook();
 drawn = true;
 update();

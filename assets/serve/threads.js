@@ -107,6 +107,8 @@ const columnsOf = {
 		["module", "File", null, row => row.module, "module"],
 	],
 };
+/* What a narrow window has no room for. */
+const optional = ["spark", "runnable", "selfShare"];
 const firstSort = { threads: "bar", wakers: "ns", functions: "self" };
 
 /* A table whose rows stay elements while their contents change. */
@@ -133,7 +135,7 @@ export class RowTable {
 		this.body.replaceChildren();
 		this.lines = [];
 		for (const [key, heading, , , style] of this.columns) {
-			const head = element("th", undefined, style), button = element("button", heading);
+			const head = element("th", undefined, style + (optional.includes(key) ? " optional" : "")), button = element("button", heading);
 			button.type = "button";
 			button.addEventListener("click", () => this.sorted(key));
 			head.append(button);
@@ -176,8 +178,8 @@ export class RowTable {
 		if (!line) {
 			line = this.body.insertRow();
 			line.tabIndex = 0;
-			for (const [, , , print, style] of this.columns) {
-				const cell = element("td", undefined, style);
+			for (const [key, , , print, style] of this.columns) {
+				const cell = element("td", undefined, style + (optional.includes(key) ? " optional" : ""));
 				if (!print) {
 					const canvas = element("canvas");
 					canvas.setAttribute("role", "img");

@@ -165,8 +165,21 @@ has_no_privileges() {
 	equal "capabilities" "$(grep -h '^Cap' "/proc/$web/task/"*/status | grep -v '0000000000000000' || true)" ""
 }
 
+# The page, in a browser, shows what the stream says.
+page_shows_the_stream() {
+	local status=0
+
+	command -v node > /dev/null || skip "needs node"
+	start "$programs/churn" 20 30
+	serve
+	node tests/assets/serve/real.mjs "$at/" 4 || status=$?
+	[[ $status != 77 ]] || skip "needs Chromium"
+	return "$status"
+}
+
 run_case "serve: the stream has what threads did" stream_is_what_threads_did
 run_case "serve: known threads are as known" known_threads_are_as_known
+run_case "serve: the page shows the stream" page_shows_the_stream
 run_case "serve: go tool pprof reads it" go_reads_it
 run_case "serve: all formats have one total" formats_have_one_total
 run_case "serve: snapshots are captures" snapshots_are_captures
