@@ -347,7 +347,7 @@ function setTheme() {
 /* --- downloads --- */
 
 const profile = format => () => serverAddress("api/profile", { from: Math.round(shown[0].begin),
-	to: Math.round(shown[shown.length - 1].end), format });
+	to: Math.round(shown[shown.length - 1].end), mode: state.mode, format, ...(state.idle ? {} : { idle: 0 }) });
 const stamp = () => new Date(shown[0].begin).toISOString().replace(/[:.]/g, "-").slice(0, 19);
 
 fillMenu($("download-menu"), [

@@ -8,7 +8,7 @@ import { describeBands, drawBar, drawHistory } from "./bars.js";
 import { BANDS, CPU_WAIT, RAN, bands, isIdle, weightOf } from "./states.js";
 
 const { element, time } = flameWords;
-const ROWS = 50, COLUMNS = 60, COLUMNS_LEAST = 12, BAR = 180, SPARK = 120, HEIGHT = 14;
+const ROWS = 50, MORE = 200, COLUMNS = 60, COLUMNS_LEAST = 12, BAR = 180, SPARK = 120, HEIGHT = 14;
 
 /*
  * Rows of threads that are one by `by`: { key, name, threads: [numbers], times, waits, busy, active,
@@ -121,7 +121,7 @@ export class RowTable {
 		this.more = more;
 		this.moreButton = element("button");
 		this.moreButton.type = "button";
-		this.moreButton.addEventListener("click", () => { this.most = Infinity; this.again(); });
+		this.moreButton.addEventListener("click", () => { this.most += MORE; this.again(); });
 		more.append(this.moreButton);
 	}
 
@@ -166,7 +166,7 @@ export class RowTable {
 		while (this.lines.length > this.rows.length)
 			this.lines.pop().remove();
 		this.more.hidden = rows.length <= this.rows.length;
-		this.moreButton.textContent = "Show all " + rows.length;
+		this.moreButton.textContent = "Show more of " + rows.length + " rows";
 	}
 
 	again() {

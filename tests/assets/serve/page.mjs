@@ -204,7 +204,7 @@ const cases = {
 			found.click();
 			return address;
 		});
-		assert.match(link, /\/api\/profile\?from=\d+&to=\d+&format=pprof&token=s3cret$/);
+		assert.match(link, /\/api\/profile\?from=\d+&to=\d+&mode=wall&format=pprof&idle=0&token=s3cret$/);
 		return [page, server];
 	},
 };
