@@ -557,9 +557,11 @@ struct error *display_print_by(const struct display *display, report_print print
 	err = report_create(&both, &report);
 	if (!err) {
 		*ret = condition_verdict(report);
-		/* Everything is computed before a pager starts. */
-		if (out == stdout)
+		/* Everything is computed before a pager starts. It makes stdout another stream. */
+		if (out == stdout) {
 			pager_begin(display->format == REPORT_TABLE ? PAGER_TEXT : PAGER_DATA);
+			out = stdout;
+		}
 		err = print(out, report, &style);
 		for (size_t i = 0; !has_results && i < report->results.count; i++)
 			print_condition_result(&report->results.items[i]);
