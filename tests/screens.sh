@@ -15,12 +15,14 @@ mask() {
 
 # --- screens ---
 
-# on_terminal COLUMNS COMMAND: run it on a terminal of that width, and print what it writes there.
+# on_terminal COLUMNS COMMAND: run it on a terminal of that width, and print what stays there: not the progress, which
+# busy hosts see, and which is wiped before the output begins.
 on_terminal() {
 	local size="cols $1 rows 24"
 
 	shift
-	env -u COLUMNS TERM="${TERM_OF_CASE-xterm}" script -qec "stty $size; $*" /dev/null < /dev/null | tr -d '\r'
+	env -u COLUMNS TERM="${TERM_OF_CASE-xterm}" script -qec "stty $size; $*" /dev/null < /dev/null |
+		sed 's/.*\r\x1b\[K//' | tr -d '\r'
 	return "${PIPESTATUS[0]}"
 }
 
