@@ -231,10 +231,10 @@ static void settle_top(struct flame_tui *tui, size_t height)
 		tui->top = tui->rows.count > height ? tui->rows.count - height : 0;
 }
 
-static struct error *draw_graph(struct flame_tui *tui, int columns)
+static struct error *draw_graph(struct flame_tui *tui)
 {
 	const int head = flame_head_lines(), height = flame_body_lines();
-	struct error *err = flame_rows_make(&tui->rows, tui->flame, tui->zoomed, columns);
+	struct error *err = flame_tui_lay_out(tui);
 
 	if (err || height < 1)
 		return err;
@@ -365,7 +365,7 @@ static void draw_body(struct flame_tui *tui, int columns)
 	if (tui->mode == FLAME_MODE_FUNCTIONS)
 		draw_functions(tui, columns);
 	else
-		err = draw_graph(tui, columns);
+		err = draw_graph(tui);
 	if (err)
 		flame_tui_say(tui, true, "%s", err->message);
 	else if (detail_lines())

@@ -554,8 +554,10 @@ static struct error *press(void *context, int key, struct text character, bool *
 {
 	struct flame_tui *tui = context;
 	const struct key_row *row;
-	struct error *err = NULL;
+	struct error *err = flame_tui_lay_out(tui);
 
+	if (err)
+		return err;
 	if (tui->mode == FLAME_MODE_SEARCH) {
 		err = search_key(tui, key, character);
 	} else {

@@ -68,6 +68,7 @@ static struct error *make_tree(struct flame_tui *tui, const struct profile *prof
 		snprintf(tui->target, sizeof(tui->target), "%s", profile->meta.target->bytes);
 	flame_destroy(tui->flame);
 	tui->flame = flame;
+	tui->rows_are_old = true;
 	tui->selected = flame_path_find(&tui->selected_path, flame);
 	tui->zoomed = flame_path_find(&tui->zoomed_path, flame);
 	return flame_tui_look(tui);
@@ -108,6 +109,19 @@ struct error *flame_tui_look(struct flame_tui *tui)
 	return err;
 }
 
+struct error *flame_tui_lay_out(struct flame_tui *tui)
+{
+	int lines, columns;
+	struct error *err;
+
+	if (!tui->rows_are_old || !tui->flame)
+		return NULL;
+	paint_size(&lines, &columns);
+	err = flame_rows_make(&tui->rows, tui->flame, tui->zoomed, columns);
+	tui->rows_are_old = err != NULL;
+	return err;
+}
+
 struct error *flame_tui_select(struct flame_tui *tui, uint32_t node)
 {
 	tui->follows = true;
@@ -122,6 +136,7 @@ struct error *flame_tui_zoom(struct flame_tui *tui, uint32_t node)
 	if (node == NODE_NONE || !tui->flame)
 		return NULL;
 	tui->zoomed = node;
+	tui->rows_are_old = true;
 	if (!flame_path_set(&tui->zoomed_path, tui->flame, node))
 		return &error_no_memory;
 	return flame_tui_look(tui);
@@ -133,7 +148,7 @@ static void take_signals(struct flame_tui *tui)
 {
 	for (int number; (number = terminal_signal(&tui->terminal));) {
 		if (number == SIGWINCH) {
-			tui->follows = true;
+			tui->follows = tui->rows_are_old = true;
 			continue;
 		}
 		tui->signal = number;

@@ -44,7 +44,8 @@ struct flame_tui {
 	/* Where in it. */
 	struct flame_path selected_path, zoomed_path;
 	uint32_t selected, zoomed;
-	struct flame_rows rows; /* as last drawn */
+	struct flame_rows rows; /* of the tree and the zoom */
+	bool rows_are_old;      /* either has changed since */
 	size_t top;             /* the first row that is seen */
 	bool follows;           /* the selected box stays in sight */
 
@@ -78,6 +79,9 @@ void flame_tui_say(struct flame_tui *tui, bool is_error, const char *format, ...
 struct error *flame_tui_make(struct flame_tui *tui) MUST_CHECK;
 /* What the tree does not have but the screen: matches, functions. After either has changed. */
 struct error *flame_tui_look(struct flame_tui *tui) MUST_CHECK;
+
+/* Make the rows, if they are old: several keys may come before they are drawn. */
+struct error *flame_tui_lay_out(struct flame_tui *tui) MUST_CHECK;
 
 struct error *flame_tui_select(struct flame_tui *tui, uint32_t node) MUST_CHECK;
 struct error *flame_tui_zoom(struct flame_tui *tui, uint32_t node) MUST_CHECK;
