@@ -338,6 +338,9 @@ static struct error *borrow(void *context, const struct profile **ret, struct fl
 	if (*ret) {
 		news->ns = (*ret)->meta.duration_ns;
 		tell_losses(&(*ret)->meta.losses, news->problem, sizeof(news->problem));
+		if (c->sum.restarts && !*news->problem)
+			snprintf(news->problem, sizeof(news->problem),
+				 "begun anew: too many stacks");
 	} else {
 		tell_start(c, news->waits_for, sizeof(news->waits_for));
 	}

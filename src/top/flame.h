@@ -9,7 +9,7 @@
 #include "tui/screen.h"
 
 /*
- * Profile the thread or the process that the screen was left for, and show that until the user
+ * Profile the thread, process or cgroup that the screen was left for, and show that until the user
  * leaves. The engine goes on meanwhile: it gives back the records of threads that end. `ret_signal`
  * is what ended it, or 0.
  *

@@ -341,7 +341,7 @@ ACTION(profile)
 {
 	const struct state_line *line = table_selected(tui);
 	const struct state_thread *thread;
-	bool is_inspected = tui->mode == MODE_INSPECTOR;
+	bool is_inspected = tui->mode == MODE_INSPECTOR, is_cgroup;
 
 	(void)argument;
 	if (tui_is_replay(tui)) {
@@ -356,10 +356,13 @@ ACTION(profile)
 		tui_say(tui, false, "It has ended.");
 		return NULL;
 	}
+	thread = is_inspected ? &tui->inspected.thread : line->thread;
+	is_cgroup = is_inspected ? tui->inspected.grouping == STATE_BY_CGROUP
+				 : tui->view.grouping == STATE_BY_CGROUP && !line->depth;
 	tui->result.exit = SCREEN_PROFILE;
+	tui->result.cgroup = is_cgroup ? thread->cgroup : NULL;
 	tui->result.is_process = is_inspected ? tui->inspected.grouping == STATE_BY_PROCESS
 					      : table_is_process(tui, line);
-	thread = is_inspected ? &tui->inspected.thread : line->thread;
 	tui->result.tid = tui->result.is_process ? thread->tgid : thread->tid;
 	tui->is_over = true;
 	return NULL;
@@ -544,8 +547,7 @@ static const struct key_row rows[] = {
 	    scroll_lower, -1, '['),
 	ALSO(MODE_TABLE, scroll_lower, 1, ']'),
 	LIVE(MODE_TABLE | MODE_INSPECTOR, KEYS_LEAVE, "P", "flame graph",
-	     "a flame graph of the selected thread or process, live; q returns here", profile, 0,
-	     'P'),
+	     "a flame graph of the selected thread, process or cgroup, live", profile, 0, 'P'),
 	KEY(MODE_TABLE, KEYS_LEAVE, "h ?", "help", "this page", open_help, 0, 'h', '?', KEY_F(1)),
 	KEY(PAGES | MODE_COLUMNS | MODE_SORT, KEYS_LEAVE, NULL, "back", NULL, back, 0, 'q',
 	    KEY_ESCAPE, KEY_F(10)),

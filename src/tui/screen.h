@@ -90,10 +90,12 @@ enum screen_exit { SCREEN_QUIT, SCREEN_PROFILE };
 struct screen_result {
 	enum screen_exit exit;
 	/* SCREEN_PROFILE only: the selected thread, or the one that represents its group; the
-	 * process, for a row that is one. */
+	 * process, for a row that is one; for one of a cgroup also its path, as the feed's windows
+	 * have it. */
 	uint32_t tid;
 	bool is_process;
-	int signal; /* that ended it, where one did; else 0 */
+	const struct name *cgroup; /* else NULL */
+	int signal;                /* that ended it, where one did; else 0 */
 	/* What was displayed. */
 	struct state_view view; /* without its filter */
 	char filter[256];

@@ -150,6 +150,22 @@ top_opens_it() {
 	left_with 0
 }
 
+# All of a cgroup, also below it.
+top_opens_that_of_a_cgroup() {
+	start bash -c 'echo $$ > "$1/cgroup.procs" && echo ready; exec "$2" sleep 100000 20' - "$mount$cgroup/below" \
+		"$programs/chain"
+	on_screen 100 30 top --cgroup "$cgroup" --by cgroup
+	shows 'chain|below'
+	press Down P
+	shows "cgroup $cgroup/below"
+	shows "chain \($pid\)"
+	shows chain_sleep
+	press q
+	shows 'ctprof top'
+	press q
+	left_with 0
+}
+
 is_refused() {
 	local output
 
@@ -162,4 +178,5 @@ is_refused() {
 run_case "a flame graph grows on the terminal, is frozen, and ends with its target" screen_needs_tmux grows
 run_case "a flame graph on the terminal has time on and off the CPU" screen_needs_tmux shows_both_times
 run_case "a flame graph on the terminal is opened by top, which continues" screen_needs_tmux top_opens_it
+run_case "a flame graph on the terminal is that of a cgroup of top" screen_needs_tmux with_cgroup top_opens_that_of_a_cgroup
 run_case "a flame graph on the terminal needs one" needs_profiles is_refused
