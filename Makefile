@@ -138,16 +138,20 @@ ASSETS := $(wildcard assets/*.* assets/serve/*.*)
 
 $(call objects_everywhere,src/report/assets.c): $(ASSETS)
 
-# --- protobuf messages of pprof, and presets of filters ---
+# --- protobuf messages of pprof and of Prometheus, and presets of filters ---
 
-PROTO := $(B)/proto/profile.pb-c.h
+define proto
+$(B)/proto/$(1).pb-c.h: src/$(2)/$(1).proto
+	$$(call say,PROTO $$<)
+	@mkdir -p $$(@D)
+	$$(Q)protoc-c --proto_path=$$(<D) --c_out=$$(@D) $$<
 
-$(PROTO): src/profile/profile.proto
-	$(call say,PROTO $<)
-	@mkdir -p $(@D)
-	$(Q)protoc-c --proto_path=$(<D) --c_out=$(@D) $<
+$(call objects_everywhere,src/$(2)/*.c): $(B)/proto/$(1).pb-c.h
+endef
 
-$(call objects_everywhere,src/profile/*.c): $(PROTO)
+$(eval $(call proto,profile,profile))
+$(eval $(call proto,metrics,report))
+
 $(call objects_everywhere,src/profile/preset_files.c): $(wildcard assets/presets/*.preset)
 
 $(B)/ctprof: $(PROGRAM) $(B)/libctprof/libctprof.o

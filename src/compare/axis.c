@@ -21,9 +21,6 @@ const struct group_axis group_axes[GROUP_AXIS_COUNT] = {
 /* Keys by what makes them are kept apart from keys by the text of their parts. */
 #define BY_PARTS UINT64_MAX
 
-/* The length to which docker and podman abbreviate an id. */
-#define CONTAINER_DIGITS 12
-
 /* --- the process of a thread --- */
 
 static int by_tgid(const void *key, const void *item)

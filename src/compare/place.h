@@ -26,6 +26,8 @@ bool place_unit(struct text path, struct text *ret);
 
 /* IDs of Docker, containerd, CRI-O and Podman: 32 random bytes in hexadecimal. */
 #define CONTAINER_ID_LENGTH 64
+/* The length to which docker and podman abbreviate an id. */
+#define CONTAINER_DIGITS 12
 
 /*
  * The id of the innermost container: 64 of 0-9 a-f, in the last segment that has one of the forms

@@ -9,9 +9,9 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "base/utf8.h"
 #include "kstats/distribution.h"
 #include "kstats/shared_memory.h"
+#include "report/openmetrics_text.h"
 
 static bool is_time(const struct kstats_table *table)
 {
@@ -67,38 +67,6 @@ static const char *suffix_of(const struct kstats_table *table, const char *famil
 	return "";
 }
 
-/* False for control bytes, which have no escape, and for bytes that are no character. */
-static bool is_printable(const char *character, size_t wide)
-{
-	const unsigned char first = (unsigned char)character[0],
-			    second = wide > 1 ? (unsigned char)character[1] : 0;
-
-	if (wide == 1)
-		return first == '\n' || (first >= ' ' && first != 0x7f);
-	return wide && !(first == 0xc2 && second < 0xa0);
-}
-
-/* UTF-8 without other control characters than newlines: what they and bytes of no character are
- * is replaced. NULL: no memory. */
-static char *clean(const char *text)
-{
-	const struct text all = text_of(text);
-	char *cleaned = malloc(all.length * UTF8_REPLACEMENT_LENGTH + 1), *end = cleaned;
-	size_t wide;
-
-	if (!cleaned)
-		return NULL;
-	for (size_t i = 0; i < all.length; i += wide ? wide : 1) {
-		wide = utf8_sequence(all.bytes + i, all.length - i);
-		if (is_printable(all.bytes + i, wide))
-			end = mempcpy(end, all.bytes + i, wide);
-		else
-			end = stpcpy(end, UTF8_REPLACEMENT);
-	}
-	*end = '\0';
-	return cleaned;
-}
-
 /* Letters, digits and "_", which is all that names of families may have. `*ret_is_renamed`: it says
  * no longer which metric it is. NULL: no memory. */
 static char *family_of(const struct kstats_table *table, bool *ret_is_renamed)
@@ -121,26 +89,14 @@ static char *family_of(const struct kstats_table *table, bool *ret_is_renamed)
 
 /* --- labels --- */
 
-static void print_escaped(FILE *out, const char *cleaned)
-{
-	for (const char *text = cleaned; *text; text++) {
-		if (*text == '\\' || *text == '"')
-			fputc('\\', out);
-		if (*text == '\n')
-			fputs("\\n", out);
-		else
-			fputc(*text, out);
-	}
-}
-
 static bool print_label(FILE *out, const char *name, const char *value)
 {
-	_cleanup_free_ char *cleaned = clean(value);
+	_cleanup_free_ char *cleaned = openmetrics_clean(text_of(value));
 
 	if (!cleaned)
 		return false;
 	fprintf(out, "%s%s=\"", ftell(out) > 0 ? "," : "", name);
-	print_escaped(out, cleaned);
+	openmetrics_print_escaped(out, cleaned);
 	fputc('"', out);
 	return true;
 }
@@ -338,11 +294,11 @@ static char *format_sum(char buffer[UNITS_TEXT_MAX], const struct kstats_table *
  * but the older text format refuses it. */
 static void print_help(FILE *out, const char *text)
 {
-	_cleanup_free_ char *cleaned = clean(text);
+	_cleanup_free_ char *cleaned = openmetrics_clean(text_of(text));
 
 	for (char *at = cleaned; at && (at = strchr(at, '"'));)
 		*at = '\'';
-	print_escaped(out, cleaned ? cleaned : "?");
+	openmetrics_print_escaped(out, cleaned ? cleaned : "?");
 }
 
 /* --- buckets with bounds --- */

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A message of protobuf may be written in pieces: repeated fields of all pieces are one. So a
+ * family is packed series by series, and then written behind its length.
+ */
+#include <metrics.pb-c.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "report/exposition.h"
+#include "report/native_histogram.h"
+#include "report/openmetrics_text.h"
+
+/* The messages of one series, which is packed before the next one is made. */
+struct writer {
+	struct {
+		ARRAY(unsigned char);
+	} packed; /* of the family */
+	char *values[METRIC_LABELS];
+	Prometheus__LabelPair labels[METRIC_LABELS], *label_pointers[METRIC_LABELS];
+	struct native_histogram native;
+	Prometheus__Bucket buckets[METRIC_BUCKETS], *bucket_pointers[METRIC_BUCKETS];
+	Prometheus__BucketSpan spans[NATIVE_BUCKETS_MAX], *span_pointers[NATIVE_BUCKETS_MAX];
+	int64_t deltas[NATIVE_BUCKETS_MAX];
+};
+
+static bool pack(struct writer *w, const Prometheus__MetricFamily *piece)
+{
+	const size_t length = prometheus__metric_family__get_packed_size(piece);
+
+	if (!array_reserve(&w->packed, length + 1))
+		return false;
+	prometheus__metric_family__pack(piece, w->packed.items + w->packed.count);
+	w->packed.count += length;
+	return true;
+}
+
+/* --- a series --- */
+
+static void forget_labels(struct writer *w)
+{
+	for (size_t i = 0; i < METRIC_LABELS; i++) {
+		free(w->values[i]);
+		w->values[i] = NULL;
+	}
+}
+
+static bool put_labels(struct writer *w, const struct metric_series *series,
+		       Prometheus__Metric *metric)
+{
+	metric->label = w->label_pointers;
+	for (size_t i = 0; i < METRIC_LABELS && series->labels[i].name; i++) {
+		const struct metric_label *from = &series->labels[i];
+		Prometheus__LabelPair *to = &w->labels[metric->n_label];
+
+		if (!from->value.length)
+			continue;
+		w->values[i] = openmetrics_clean(from->value);
+		if (!w->values[i])
+			return false;
+		*to = (Prometheus__LabelPair)PROMETHEUS__LABEL_PAIR__INIT;
+		to->name = (char *)(uintptr_t)from->name;
+		to->value = w->values[i];
+		w->label_pointers[metric->n_label++] = to;
+	}
+	return true;
+}
+
+static void put_classic(struct writer *w, const struct histogram *from, Prometheus__Histogram *to)
+{
+	uint64_t counts[METRIC_BUCKETS];
+
+	metric_buckets(from, counts);
+	for (unsigned b = 0; b < METRIC_BUCKETS; b++) {
+		w->buckets[b] = (Prometheus__Bucket)PROMETHEUS__BUCKET__INIT;
+		w->buckets[b].cumulative_count = counts[b];
+		w->buckets[b].upper_bound = (double)metric_bucket_bound(b) / NS_PER_S;
+		w->bucket_pointers[b] = &w->buckets[b];
+	}
+	to->n_bucket = METRIC_BUCKETS;
+	to->bucket = w->bucket_pointers;
+}
+
+/* Without a span, a histogram would be read as one with classic buckets only. */
+static void put_native(struct writer *w, const struct histogram *from, Prometheus__Histogram *to)
+{
+	struct native_histogram *native = &w->native;
+	uint64_t before = 0;
+
+	native_histogram_of(from, native);
+	if (!native->span_count)
+		native->spans[native->span_count++] = (struct native_span){ 0 };
+	for (unsigned s = 0; s < native->span_count; s++) {
+		w->spans[s] = (Prometheus__BucketSpan)PROMETHEUS__BUCKET_SPAN__INIT;
+		w->spans[s].offset = native->spans[s].offset;
+		w->spans[s].length = native->spans[s].length;
+		w->span_pointers[s] = &w->spans[s];
+	}
+	for (unsigned b = 0; b < native->bucket_count; b++) {
+		w->deltas[b] = (int64_t)(native->buckets[b] - before);
+		before = native->buckets[b];
+	}
+	to->sample_count = native->count;
+	to->sample_sum = native->sum;
+	to->schema = NATIVE_SCHEMA;
+	to->zero_threshold = (double)NATIVE_ZERO_NS / NS_PER_S;
+	to->zero_count = native->zero_count;
+	to->n_positive_span = native->span_count;
+	to->positive_span = w->span_pointers;
+	to->n_positive_delta = native->bucket_count;
+	to->positive_delta = w->deltas;
+}
+
+static double scaled(uint64_t number, unsigned decimals)
+{
+	double scale = 1;
+
+	for (unsigned i = 0; i < decimals; i++)
+		scale *= 10;
+	return (double)number / scale;
+}
+
+static bool put_series(struct writer *w, const struct metric_family *family,
+		       const struct metric_series *series)
+{
+	Prometheus__Metric metric = PROMETHEUS__METRIC__INIT, *pointer = &metric;
+	Prometheus__Counter counter = PROMETHEUS__COUNTER__INIT;
+	Prometheus__Gauge gauge = PROMETHEUS__GAUGE__INIT;
+	Prometheus__Histogram histogram = PROMETHEUS__HISTOGRAM__INIT;
+	Prometheus__MetricFamily piece = PROMETHEUS__METRIC_FAMILY__INIT;
+
+	if (!put_labels(w, series, &metric))
+		return false;
+	switch (family->type) {
+	case METRIC_COUNTER:
+		counter.value = scaled(series->number, family->decimals);
+		metric.counter = &counter;
+		break;
+	case METRIC_GAUGE:
+		gauge.value = scaled(series->number, family->decimals);
+		metric.gauge = &gauge;
+		break;
+	case METRIC_HISTOGRAM:
+		put_classic(w, series->histogram, &histogram);
+		put_native(w, series->histogram, &histogram);
+		metric.histogram = &histogram;
+		break;
+	}
+	piece.n_metric = 1;
+	piece.metric = &pointer;
+	return pack(w, &piece);
+}
+
+/* --- a family --- */
+
+static const Prometheus__MetricType types[] = {
+	[METRIC_COUNTER] = PROMETHEUS__METRIC_TYPE__COUNTER,
+	[METRIC_GAUGE] = PROMETHEUS__METRIC_TYPE__GAUGE,
+	[METRIC_HISTOGRAM] = PROMETHEUS__METRIC_TYPE__HISTOGRAM,
+};
+
+static bool put_head(struct writer *w, const struct metric_family *family)
+{
+	Prometheus__MetricFamily piece = PROMETHEUS__METRIC_FAMILY__INIT;
+	_cleanup_free_ char *name =
+		text_print("%s%s", family->name, family->type == METRIC_COUNTER ? "_total" : "");
+
+	if (!name)
+		return false;
+	piece.name = name;
+	piece.help = (char *)(uintptr_t)family->help;
+	piece.type = types[family->type];
+	return pack(w, &piece);
+}
+
+static bool put_family(struct writer *w, const struct metric_family *family)
+{
+	bool is_done;
+
+	w->packed.count = 0;
+	is_done = put_head(w, family);
+	for (size_t i = 0; is_done && i < family->series.count; i++) {
+		is_done = put_series(w, family, &family->series.items[i]);
+		forget_labels(w);
+	}
+	return is_done;
+}
+
+static void write_varint(FILE *out, size_t number)
+{
+	for (; number >= 0x80; number >>= 7)
+		fputc((int)(number & 0x7f) | 0x80, out);
+	fputc((int)number, out);
+}
+
+struct error *exposition_print_protobuf(FILE *out, const struct metric_families *families)
+{
+	struct writer *w = calloc(1, sizeof(*w));
+	bool is_done = w;
+
+	for (size_t i = 0; is_done && i < families->count; i++) {
+		if (!families->items[i].series.count)
+			continue;
+		is_done = put_family(w, &families->items[i]);
+		write_varint(out, w->packed.count);
+		fwrite(w->packed.items, 1, w->packed.count, out);
+	}
+	if (w)
+		array_deinit(&w->packed);
+	free(w);
+	return is_done ? NULL : &error_no_memory;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/native_histogram.h"
+
+#include <math.h>
+
+#include "base/units.h"
+
+#define PER_OCTAVE (1 << NATIVE_SCHEMA)
+
+int native_bucket_of(unsigned slot, unsigned frac_bits)
+{
+	const double low = (double)bucket_low(slot, frac_bits);
+	const double middle = low + ((double)bucket_high(slot, frac_bits) - low) / 2;
+
+	return (int)ceil(log2(middle / NS_PER_S) * PER_OCTAVE);
+}
+
+double native_bucket_bound(int bucket)
+{
+	return exp2((double)bucket / PER_OCTAVE);
+}
+
+static void add(struct native_histogram *to, int *next, int bucket, uint64_t count)
+{
+	if (to->bucket_count && bucket < *next) {
+		to->buckets[to->bucket_count - 1] += count;
+		return;
+	}
+	if (!to->span_count || bucket > *next)
+		to->spans[to->span_count++].offset = bucket - *next;
+	to->spans[to->span_count - 1].length++;
+	to->buckets[to->bucket_count++] = count;
+	*next = bucket + 1;
+}
+
+/* Slots are in order, so their buckets are, too. */
+void native_histogram_of(const struct histogram *histogram, struct native_histogram *ret)
+{
+	const unsigned bits = histogram->frac_bits;
+	const unsigned above = bucket_slot(NATIVE_ZERO_NS, bits);
+	int next = 0;
+
+	*ret = (struct native_histogram){ .count = histogram->count,
+					  .sum = (double)histogram->sum / NS_PER_S };
+	for (unsigned slot = 0; slot < BUCKET_SLOTS(bits); slot++) {
+		const uint64_t count = histogram->slots[slot];
+
+		if (count && slot < above)
+			ret->zero_count += count;
+		else if (count)
+			add(ret, &next, native_bucket_of(slot, bits), count);
+	}
+}
