@@ -40,12 +40,24 @@ struct serve_arguments {
 	struct profile_arguments profile;
 	const char *listen, *token;
 	uint64_t keep_ns;
+	size_t series_most;
 	bool quiet;
 };
 
 static struct error *parse_keep(const char *argument, void *at)
 {
 	return parse_duration_from(argument, 1000, at);
+}
+
+static struct error *parse_series(const char *argument, void *at)
+{
+	struct error *err = parse_count(argument, at);
+
+	if (!err &&
+	    (*(size_t *)at < METRICS_SERIES_LEAST || *(size_t *)at > METRICS_SERIES_GREATEST))
+		err = error_create("must be %d to %d", METRICS_SERIES_LEAST,
+				   METRICS_SERIES_GREATEST);
+	return err;
 }
 
 static struct error *parse_interval(const char *argument, void *at)
@@ -65,6 +77,9 @@ static const struct option_row serve_rows[] = {
 	  "random one.", NULL, OPTION_COMMON },
 	{ "keep", 0, "TIME", parse_keep, offsetof(struct serve_arguments, keep_ns),
 	  "Keep the last TIME of readings (default 5m).", NULL, OPTION_COMMON },
+	{ "max-series", 0, "NUMBER", parse_series, offsetof(struct serve_arguments, series_most),
+	  "Let /metrics have at most NUMBER series (default 2000); groups of threads beyond it are "
+	  "summed up.", NULL, false },
 	{ "quiet", 'q', NULL, parse_flag, offsetof(struct serve_arguments, quiet),
 	  "Print only errors on standard error.", NULL, false },
 	{ "interval", 'i', "TIME", parse_interval, offsetof(struct serve_arguments, profile.interval_ns),
@@ -125,6 +140,7 @@ static int run_web(const struct serving *s)
 	const struct web_options options = {
 		.socket = s->sockets[1],
 		.interval_ns = a->profile.interval_ns,
+		.series_most = a->series_most,
 		.store = { .kept_ns = a->keep_ns, .bytes_most = KEEP_BYTES },
 		.http = {
 			.listen_fd = s->listen_fd,
@@ -298,6 +314,7 @@ static int run_serve(const struct command *command, int argc, char **argv)
 		.profile = { .min_ns = PROFILE_MIN_NS },
 		.listen = LISTEN_DEFAULT,
 		.keep_ns = KEEP_DEFAULT_NS,
+		.series_most = METRICS_SERIES,
 	};
 	struct serving serving = { .arguments = &arguments,
 				   .listen_fd = -1,

@@ -16,6 +16,7 @@ static const struct http_route routes[] = {
 	{ "GET", "/api/profile", answer_profile, 0, false },
 	{ "GET", "/api/threads", answer_threads, 0, false },
 	{ "GET", "/api/snapshot", answer_snapshot, 0, false },
+	{ "GET", "/metrics", answer_metrics, 0, false },
 	{ "GET", "/debug/pprof/profile", answer_pprof_on, 0, false },
 	{ "GET", "/debug/pprof/offcpu", answer_pprof_off, 0, false },
 	{ "GET", "/debug/pprof/wall", answer_pprof_wall, 0, false },
@@ -67,7 +68,9 @@ static struct error *take_reading(struct web *web)
 	struct tick tick;
 	struct error *err = tick_unpack(web->buffer.bytes, web->buffer.length, &tick);
 
-	return err ? err : store_take(web->store, &tick);
+	if (!err)
+		err = store_take(web->store, &tick);
+	return err ? err : metrics_take(&web->metrics, web->store);
 }
 
 static struct error *take_message(struct web *web)
@@ -134,11 +137,13 @@ struct error *web_run(const struct web_options *options)
 	struct web web = { .options = options };
 	struct error *err = store_create(&options->store, &web.store);
 
+	metrics_init(&web.metrics, options->series_most);
 	if (!err)
 		err = http_open(&options->http, routes, array_length(routes), &web, &web.server);
 	if (!err)
 		err = serve(&web);
 	http_close(web.server);
+	metrics_deinit(&web.metrics);
 	store_destroy(web.store);
 	free(web.buffer.bytes);
 	free(web.snapshots.bytes);

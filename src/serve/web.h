@@ -9,6 +9,7 @@
 #define SERVE_WEB_H
 
 #include "serve/http.h"
+#include "serve/metrics.h"
 #include "serve/snapshot.h"
 #include "serve/store.h"
 
@@ -17,12 +18,14 @@ struct web_options {
 	struct http_options http;
 	struct store_options store;
 	uint64_t interval_ns;
+	size_t series_most; /* of /metrics */
 };
 
 /* The context of all handlers. */
 struct web {
 	const struct web_options *options;
 	struct store *store;
+	struct metrics metrics;
 	struct http_server *server;
 	struct tick_buffer buffer; /* of the reading or snapshot that is coming */
 	struct snapshots snapshots;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Readings that the collector sends to the web process, one behind another: what is taken can be
- * summed up.
+ * summed up, and is counted in metrics.
  */
 #include "fuzz_target.h"
-#include "serve/store.h"
+#include "serve/metrics.h"
 
 /* A tick is aligned in memory, as it is in the buffer of the web process. */
-static struct error *take(struct store *store, const uint8_t *data, size_t length)
+static struct error *take(struct store *store, struct metrics *metrics, const uint8_t *data,
+			  size_t length)
 {
 	uint64_t *aligned = malloc(length + 1);
 	struct tick tick;
@@ -18,6 +19,8 @@ static struct error *take(struct store *store, const uint8_t *data, size_t lengt
 	err = tick_unpack(aligned, length, &tick);
 	if (!err)
 		err = store_take(store, &tick);
+	if (!err)
+		err = metrics_take(metrics, store);
 	free(aligned);
 	return err;
 }
@@ -42,9 +45,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct store_options options = { .kept_ns = 1000, .bytes_most = 1 << 16 };
 	struct store *store = NULL;
+	struct metrics metrics;
 	struct error *err = store_create(&options, &store);
 
 	must(!err);
+	metrics_init(&metrics, METRICS_SERIES_LEAST);
 	for (size_t at = 0; !err && size - at >= sizeof(struct tick_header);) {
 		struct tick_header header;
 		size_t length;
@@ -53,12 +58,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		err = tick_length(&header, &length);
 		if (err || length > size - at)
 			break;
-		err = take(store, data + at, length);
+		err = take(store, &metrics, data + at, length);
 		at += length;
 	}
 	if (!err && store->ticks.count)
 		sum_up(store);
+	must(metrics.groups.series <= metrics.groups.series_most);
 	error_destroy(err);
+	metrics_deinit(&metrics);
 	store_destroy(store);
 	return 0;
 }

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "serve/metrics.h"
+
+#include <string.h>
+
+/* Series beside those of groups: all states of the special groups, and single ones. */
+#define SERIES_OF_HOST 64
+
+void metrics_init(struct metrics *metrics, size_t series_most)
+{
+	*metrics = (struct metrics){ 0 };
+	memset(metrics->pressure_ns, 0xff, sizeof(metrics->pressure_ns));
+	metric_groups_init(&metrics->groups,
+			   series_most - SERIES_OF_HOST - (size_t)GROUPS_SPECIAL * STATE_COUNT);
+}
+
+void metrics_deinit(struct metrics *metrics)
+{
+	metric_groups_deinit(&metrics->groups);
+}
+
+static void take_host(struct metrics *m, const struct tick_host *host)
+{
+	m->cpu_ns += host->cpu_ns;
+	for (size_t i = 0; i < TICK_PRESSURES_COUNT; i++) {
+		if (host->pressure_ns[i] == TICK_UNMEASURED)
+			continue;
+		if (m->pressure_ns[i] == TICK_UNMEASURED)
+			m->pressure_ns[i] = 0;
+		m->pressure_ns[i] += host->pressure_ns[i];
+	}
+	m->host = *host;
+}
+
+static void take_losses(struct metrics *m, const struct profile_losses *losses)
+{
+	m->lost += losses->lost;
+	m->lost_ns += losses->lost_ns;
+	m->missed += losses->missed;
+	m->truncated += losses->user_truncated + losses->kernel_truncated;
+	m->programs_ns += losses->run_ns;
+	m->collector_ns += losses->own_cpu_ns;
+}
+
+struct error *metrics_take(struct metrics *metrics, const struct store *store)
+{
+	const struct store_tick *tick = &store->ticks.items[store->ticks.count - 1];
+
+	metrics->readings++;
+	metrics->ns += tick->ns;
+	take_host(metrics, &tick->host);
+	take_losses(metrics, &tick->losses);
+	return metric_groups_take(&metrics->groups, store);
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Times of groups of threads against those of the readings themselves.
+ */
+#include "serve/metrics.h"
+
+#include <stdio.h>
+
+#include "unit/profile_scene.h"
+
+#define SECOND ((uint64_t)1000000000)
+#define T0     (1700000000 * SECOND)
+
+struct scene {
+	struct store *store;
+	struct metrics metrics;
+	uint64_t readings, seed;
+	uint64_t sums[STATE_COUNT]; /* what all threads did */
+};
+
+static void open_scene(struct scene *s, size_t series_most, size_t bytes_most)
+{
+	const struct store_options options = { .kept_ns = 5 * SECOND, .bytes_most = bytes_most };
+
+	*s = (struct scene){ .seed = 5 };
+	expect_ok(store_create(&options, &s->store));
+	metrics_init(&s->metrics, series_most);
+}
+
+static void close_scene(struct scene *s)
+{
+	metrics_deinit(&s->metrics);
+	store_destroy(s->store);
+}
+
+static struct profile *begin_reading(struct scene *s)
+{
+	struct profile *p = build_profile();
+
+	p->meta.captured_at_unix_ns = T0 + s->readings++ * SECOND;
+	p->meta.duration_ns = SECOND;
+	p->meta.losses.lost = 2;
+	return p;
+}
+
+/* A thread that ran, and waited, for the whole reading if `lasts`. */
+static void put_thread(struct scene *s, struct profile *p, const char *cgroup, const char *name,
+		       uint64_t run_ns, enum profile_class class, bool lasts)
+{
+	const uint32_t number = (uint32_t)p->threads.count + 1;
+	const uint32_t thread = build_profile_thread(p, number, number, "process", name, cgroup);
+	const uint64_t ns = lasts ? SECOND : 1 + next_random(&s->seed) % (SECOND / 2);
+	struct sample *sample = build_sample(p, thread, class, lasts ? "main;wait" : "", ns, 1);
+
+	sample->is_in_progress = lasts;
+	s->sums[profile_settle_state(class, sample->state)] += ns;
+	p->threads.items[thread].ns[CLASS_ON_CPU] = run_ns;
+	p->threads.items[thread].is_accounted = true;
+	s->sums[STATE_EXEC] += run_ns;
+}
+
+static void end_reading(struct scene *s, struct profile *p)
+{
+	const struct tick_host host = {
+		.cpu_ns = 7, .pressure_ns = { [TICK_PRESSURE_IO_FULL] = TICK_UNMEASURED }
+	};
+	struct tick_buffer buffer = { 0 };
+	struct tick tick;
+
+	expect_ok(tick_pack(p, &host, &buffer));
+	expect_ok(tick_unpack(buffer.bytes, buffer.length, &tick));
+	expect_ok(store_take(s->store, &tick));
+	expect_ok(metrics_take(&s->metrics, s->store));
+	free(buffer.bytes);
+	profile_destroy(p);
+}
+
+static uint64_t shown_ns(const struct scene *s, const char *cgroup, const char *threads,
+			 enum state state)
+{
+	const struct metric_groups *g = &s->metrics.groups;
+
+	for (size_t i = 0; i < g->shown.count; i++)
+		if (strcmp(g->shown.items[i].threads->bytes, threads) == 0 &&
+		    strings_equal(g->shown.items[i].cgroup ? g->shown.items[i].cgroup->bytes : NULL,
+				  cgroup))
+			return g->shown.items[i].ns[state];
+	return 0;
+}
+
+/* The sum over all series is what all threads did, and there are no more series than may be. */
+static void expect_sums(const struct scene *s)
+{
+	const struct metric_groups *g = &s->metrics.groups;
+	uint64_t sums[STATE_COUNT] = { 0 };
+	size_t series = 0;
+
+	for (unsigned state = 0; state < STATE_COUNT; state++) {
+		for (size_t i = 0; i < g->shown.count; i++) {
+			sums[state] += g->shown.items[i].ns[state];
+			series += g->shown.items[i].ns[state] != 0;
+		}
+		for (size_t i = 0; i < GROUPS_SPECIAL; i++)
+			sums[state] += g->special[i][state];
+		assert_true(sums[state] == s->sums[state]);
+	}
+	assert_int_equal(series, g->series);
+	assert_true(series <= g->series_most);
+}
+
+TEST(threads_are_grouped_by_cgroup_and_pattern)
+{
+	struct scene s;
+
+	open_scene(&s, METRICS_SERIES, (size_t)1 << 30);
+	for (int i = 0; i < 3; i++) {
+		struct profile *p = begin_reading(&s);
+
+		put_thread(&s, p, "/a", "worker-1", 10, CLASS_INTERRUPTIBLE, true);
+		put_thread(&s, p, "/a", "worker-22", 20, CLASS_INTERRUPTIBLE, true);
+		put_thread(&s, p, "/b", "worker-1", 40, CLASS_IO_WAIT, false);
+		put_thread(&s, p, NULL, "x", 80, CLASS_IO_WAIT, false);
+		end_reading(&s, p);
+		expect_sums(&s);
+	}
+	assert_true(shown_ns(&s, "/a", "worker-{N}", STATE_EXEC) == 3 * 30);
+	assert_true(shown_ns(&s, "/b", "worker-{N}", STATE_EXEC) == 3 * 40);
+	assert_true(shown_ns(&s, NULL, "x", STATE_EXEC) == 3 * 80);
+	assert_true(shown_ns(&s, "/a", "worker-{N}", STATE_SLEEP) == 6 * SECOND);
+	assert_int_equal(s.metrics.groups.shown.count, 3);
+	assert_int_equal(metric_groups_in_other(&s.metrics.groups), 0);
+	assert_true(s.metrics.lost == 6 && s.metrics.cpu_ns == 21);
+	assert_true(s.metrics.pressure_ns[TICK_PRESSURE_IO_FULL] == TICK_UNMEASURED);
+	assert_true(s.metrics.pressure_ns[TICK_PRESSURE_CPU_SOME] == 0);
+	close_scene(&s);
+}
+
+/* A name that is another one's pattern only by itself: letters, so that digits do not join them. */
+static const char *name_of(unsigned number)
+{
+	static char name[16];
+
+	for (size_t i = 0; i < 6; i++, number /= 16)
+		name[i] = (char)('g' + number % 16);
+	name[6] = 0;
+	return name;
+}
+
+/* The busiest are shown, whatever their order. */
+TEST(a_hundred_thousand_groups)
+{
+	enum { GROUPS = 100000, BUSY = 20 };
+	struct scene s;
+
+	open_scene(&s, METRICS_SERIES, (size_t)1 << 30);
+	for (int reading = 0; reading < 2; reading++) {
+		struct profile *p = begin_reading(&s);
+
+		for (unsigned i = 0; i < GROUPS; i++)
+			put_thread(&s, p, i % 2 ? "/a" : "/b", name_of(i),
+				   i % (GROUPS / BUSY) == 77 ? SECOND + i : 1 + i % 50,
+				   CLASS_INTERRUPTIBLE, i % 3);
+		end_reading(&s, p);
+		expect_sums(&s);
+	}
+	for (unsigned i = 77; i < GROUPS; i += GROUPS / BUSY)
+		assert_true(shown_ns(&s, "/a", name_of(i), STATE_EXEC) == 2 * (SECOND + i));
+	assert_true(s.metrics.groups.series > METRICS_SERIES * 3 / 4);
+	assert_int_equal(metric_groups_in_other(&s.metrics.groups),
+			 GROUPS - s.metrics.groups.shown.count);
+	close_scene(&s);
+}
+
+/* What each shown group had; a group whose threads have ended is gone, and no other is less. */
+static void expect_growth(const struct scene *s, struct metric_group_time *before, size_t *count)
+{
+	const struct metric_groups *g = &s->metrics.groups;
+
+	for (size_t i = 0; i < *count; i++)
+		for (size_t k = 0; k < g->shown.count; k++) {
+			const struct metric_group_time *now = &g->shown.items[k];
+
+			if (strcmp((const char *)(uintptr_t)before[i].threads,
+				   now->threads->bytes) != 0)
+				continue;
+			for (size_t state = 0; state < STATE_COUNT; state++)
+				assert_true(now->ns[state] >= before[i].ns[state]);
+		}
+	for (size_t i = 0; i < *count; i++)
+		free((void *)(uintptr_t)before[i].threads);
+	*count = g->shown.count;
+	for (size_t i = 0; i < *count; i++) {
+		before[i] = g->shown.items[i];
+		before[i].threads = (const void *)strdup(before[i].threads->bytes);
+		assert_non_null(before[i].threads);
+	}
+}
+
+/* Groups come and go all the time, the dictionary is made anew, and every sum is exact and grows.
+ */
+TEST(ended_groups_are_folded)
+{
+	static struct metric_group_time before[METRICS_SERIES];
+	uint64_t special[GROUPS_SPECIAL][STATE_COUNT] = { 0 }, generation;
+	size_t count = 0;
+	struct scene s;
+
+	open_scene(&s, METRICS_SERIES_LEAST, (size_t)200 << 10);
+	generation = s.store->generation;
+	for (unsigned i = 0; i < 400; i++) {
+		static const enum profile_class classes[] = { CLASS_INTERRUPTIBLE, CLASS_IO_WAIT,
+							      CLASS_RUNNABLE };
+		struct profile *p = begin_reading(&s);
+
+		for (unsigned k = 0; k < 30; k++)
+			put_thread(&s, p, k % 2 ? "/a" : NULL, name_of(k < 5 ? k : i * 2 + k),
+				   k < 5 ? SECOND : next_random(&s.seed) % 1000,
+				   classes[next_random(&s.seed) % array_length(classes)],
+				   next_random(&s.seed) % 2);
+		end_reading(&s, p);
+		expect_sums(&s);
+		expect_growth(&s, before, &count);
+		for (size_t g = 0; g < GROUPS_SPECIAL; g++)
+			for (size_t what = 0; what < STATE_COUNT; what++) {
+				assert_true(s.metrics.groups.special[g][what] >= special[g][what]);
+				special[g][what] = s.metrics.groups.special[g][what];
+			}
+	}
+	assert_true(s.store->generation != generation);
+	assert_true(special[GROUPS_ENDED][STATE_EXEC] > 0);
+	assert_true(special[GROUPS_OTHER][STATE_EXEC] > 0);
+	for (unsigned k = 0; k < 5; k++)
+		assert_true(shown_ns(&s, k % 2 ? "/a" : NULL, name_of(k), STATE_EXEC) ==
+			    400 * SECOND);
+	for (size_t i = 0; i < count; i++)
+		free((void *)(uintptr_t)before[i].threads);
+	close_scene(&s);
+}
+
+UNIT_TESTS(cmocka_unit_test(threads_are_grouped_by_cgroup_and_pattern),
+	   cmocka_unit_test(a_hundred_thousand_groups), cmocka_unit_test(ended_groups_are_folded))
