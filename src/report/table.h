@@ -2,8 +2,8 @@
 /*
  * The folder report/: output in every format; lower layers determine its content. table.h is the
  * typed table that all tabular reports fill and its printers print; flame_svg, flame_html,
- * speedscope and folded draw profiles; openmetrics and exposition export metrics. Untrusted text is escaped on
- * output.
+ * speedscope and folded draw profiles; openmetrics and exposition export metrics. Untrusted text is
+ * escaped on output.
  */
 
 /*
