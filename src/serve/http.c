@@ -383,17 +383,6 @@ int http_timeout_ms(const struct http_server *server)
 	return sooner(wait, timeout < INT_MAX ? (int)timeout : INT_MAX);
 }
 
-static void resume(struct http_exchange *exchange)
-{
-	if (!exchange->is_suspended)
-		return;
-	/* Nothing is read from it meanwhile, which would tell. */
-	if (http_client_is_gone(exchange->client))
-		http_clients_end(&exchange->server->clients, exchange->client);
-	exchange->is_suspended = false;
-	MHD_resume_connection(exchange->connection);
-}
-
 static void resume_postponed(struct http_server *server)
 {
 	struct http_exchange *next = http_load_next(server);
@@ -402,7 +391,7 @@ static void resume_postponed(struct http_server *server)
 		return;
 	http_load_forget(next);
 	next->has_waited = true;
-	resume(next);
+	http_exchange_resume(next);
 }
 
 struct error *http_serve(struct http_server *server)
@@ -425,7 +414,7 @@ void http_wake(struct http_server *server)
 	for (struct http_exchange *i = server->exchanges; i; i = i->next) {
 		i->is_due = true;
 		if (!i->is_postponed)
-			resume(i);
+			http_exchange_resume(i);
 	}
 }
 
@@ -435,7 +424,7 @@ void http_close(struct http_server *server)
 		return;
 	/* libmicrohttpd ends connections that are not suspended. */
 	for (struct http_exchange *i = server->exchanges; i; i = i->next)
-		resume(i);
+		http_exchange_resume(i);
 	MHD_stop_daemon(server->daemon);
 	destroy(server);
 }

@@ -56,6 +56,12 @@ static void unlink_exchange(struct http_exchange *exchange)
 		exchange->server->exchanges = exchange->next;
 }
 
+static void last_no_more(struct http_exchange *exchange)
+{
+	exchange->server->lasting -= exchange->is_lasting;
+	exchange->is_lasting = false;
+}
+
 void http_exchange_destroy(struct http_exchange *exchange)
 {
 	if (!exchange)
@@ -64,7 +70,7 @@ void http_exchange_destroy(struct http_exchange *exchange)
 	http_load_hold(exchange, 0);
 	http_load_forget(exchange);
 	exchange->server->counts.streams -= exchange->is_stream;
-	exchange->server->lasting -= exchange->is_lasting;
+	last_no_more(exchange);
 	if (exchange->client)
 		http_client_owes(exchange->client, OWES_REQUEST, 0, http_now_ms());
 	if (exchange->destroy)
@@ -308,20 +314,6 @@ static enum MHD_Result queue_failure(struct http_exchange *exchange, struct erro
 	return queued;
 }
 
-/* The handler goes on with the next http_wake(). False: too many do already. */
-static bool last(struct http_exchange *exchange)
-{
-	struct http_server *server = exchange->server;
-
-	if (exchange->is_lasting)
-		return true;
-	if (server->lasting >= (server->clients.most + 1) / 2)
-		return false;
-	server->lasting++;
-	exchange->is_lasting = true;
-	return true;
-}
-
 static enum MHD_Result refuse_busy(struct http_exchange *exchange, const char *why)
 {
 	error_destroy(http_add_header(exchange, MHD_HTTP_HEADER_RETRY_AFTER, "5"));
@@ -333,6 +325,56 @@ static void suspend(struct http_exchange *exchange)
 	http_client_owes_nothing(exchange->client);
 	exchange->is_suspended = true;
 	MHD_suspend_connection(exchange->connection);
+}
+
+void http_exchange_resume(struct http_exchange *exchange)
+{
+	if (!exchange->is_suspended)
+		return;
+	/* Nothing is read from it meanwhile, which would tell. */
+	if (http_client_is_gone(exchange->client))
+		http_clients_end(&exchange->server->clients, exchange->client);
+	exchange->is_suspended = false;
+	MHD_resume_connection(exchange->connection);
+}
+
+/* Those whose clients have gone while they were suspended do not count. */
+static void forget_gone(struct http_server *server)
+{
+	for (struct http_exchange *i = server->exchanges; i; i = i->next) {
+		if (!(i->is_lasting || i->is_postponed) || !i->is_suspended ||
+		    !http_client_is_gone(i->client))
+			continue;
+		http_exchange_resume(i);
+		http_load_forget(i);
+		last_no_more(i);
+	}
+}
+
+/* The handler goes on with the next http_wake(). False: too many do already. */
+static bool last(struct http_exchange *exchange)
+{
+	struct http_server *server = exchange->server;
+	const unsigned most = (server->clients.most + 1) / 2;
+
+	if (exchange->is_lasting)
+		return true;
+	if (server->lasting >= most)
+		forget_gone(server);
+	if (server->lasting >= most)
+		return false;
+	server->lasting++;
+	exchange->is_lasting = true;
+	return true;
+}
+
+/* False: too many are. */
+static bool postpone(struct http_exchange *exchange)
+{
+	if (http_load_postpone(exchange))
+		return true;
+	forget_gone(exchange->server);
+	return http_load_postpone(exchange);
 }
 
 /* --- streams --- */
@@ -432,7 +474,7 @@ enum MHD_Result http_exchange_answer(struct http_exchange *exchange)
 	struct error *err;
 
 	if (!http_load_is_turn_of(exchange)) {
-		if (!http_load_postpone(exchange))
+		if (!postpone(exchange))
 			return refuse_busy(exchange, "too many requests for large answers");
 		suspend(exchange);
 		return MHD_YES;

@@ -82,6 +82,9 @@ void http_exchange_destroy(struct http_exchange *exchange);
 enum MHD_Result http_exchange_refuse(struct http_exchange *exchange, unsigned status,
 				     const char *why);
 
+/* If its connection is suspended, go on with it; or end it, if its client has gone. */
+void http_exchange_resume(struct http_exchange *exchange);
+
 /* The clock of deadlines. */
 uint64_t http_now_ms(void);
 

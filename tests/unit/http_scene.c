@@ -259,7 +259,8 @@ char *http_receive(struct http_scene *scene, int client)
 		ARRAY(char);
 	} got = { 0 };
 
-	for (int silent = 0; silent < 16;) {
+	/* Another process may not run for long on a busy host. */
+	for (int silent = 0; silent < (scene->process && !got.count ? 6000 : 16);) {
 		ssize_t length;
 
 		http_run(scene);

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# What clients can do to `ctprof serve`: malformed requests, huge bodies, and a thousand connections that send or
+# take nothing. Part of tests/live/run.
+
+# serve [OPTIONS...]: its process is $server, its web process $web, its port $port.
+serve() {
+	local log=$scratch/serve.$BASHPID
+
+	"$ctprof" serve --listen 127.0.0.1:0 "$@" 2> "$log" &
+	server=$!
+	at_end "kill $server; wait $server"
+	until port=$(sed -nE 's/^ctprof: serving at http:\/\/[^:]*:([0-9]+)\/.*/\1/p' "$log") && [ -n "$port" ]; do
+		kill -0 $server || { cat "$log"; return 1; }
+		sleep 0.05
+	done
+	web=$(pgrep -P $server -x ctprof-web)
+	# The first reading.
+	curl -sf -m 30 -H 'Authorization: Bearer an-example' "http://127.0.0.1:$port/api/threads" > /dev/null
+}
+
+# status_of CURL-ARGUMENTS...: what it answers; 000: nothing.
+status_of() {
+	curl -s -o /dev/null -m 20 -w '%{http_code}' "$@" || true
+}
+
+# sends BYTES: what it answers to these bytes, escaped as for printf.
+sends() {
+	exec 7<> "/dev/tcp/127.0.0.1/$port"
+	printf "$1" >&7
+	timeout 20 cat <&7 | tr -d '\0\r' || true
+	exec 7>&-
+}
+
+# answers STATUS BYTES: to a request whose answer is the last of its connection.
+answers() {
+	local answer
+
+	answer=$(sends "$2")
+	equal "the answer to '${2:0:60}'" "$(sed -nE '1s/^HTTP\/1\.[01] ([0-9]+).*/\1/p' <<< "$answer")" "$1"
+}
+
+as_told='Host: localhost\r\nConnection: close\r\n\r\n'
+
+malformed_requests_are_refused() {
+	local long
+
+	serve
+	long=$(printf 'a%.0s' {1..20000})
+	answers 200 "GET /api/about HTTP/1.1\r\n$as_told"
+	answers 200 "HEAD /api/about HTTP/1.1\r\n$as_told"
+	answers 404 "GET /etc/passwd HTTP/1.1\r\n$as_told"
+	for path in //api/about /../etc/passwd /api/../../etc/passwd /%%2e%%2e/etc/passwd /..%%2fetc/passwd \
+		/api/%%00about '/api\\\\about' http://localhost/api/about '*' '%%2fapi/about' '/api/about?x=%%zz'; do
+		answers 400 "GET $path HTTP/1.1\r\n$as_told"
+	done
+	answers 405 "POST /api/about HTTP/1.1\r\n$as_told"
+	answers 405 "BREW /api/about HTTP/1.1\r\n$as_told"
+	answers 403 "GET /api/about HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n"
+	answers 403 "GET /api/about HTTP/1.1\r\nOrigin: http://evil.example\r\n$as_told"
+	answers 403 "GET /api/about HTTP/1.1\r\nSec-Fetch-Site: cross-site\r\n$as_told"
+	answers 411 "GET /api/about HTTP/1.1\r\nTransfer-Encoding: chunked\r\n$as_told"
+	answers 431 "GET /api/about HTTP/1.1\r\nX-Long: $long\r\n$as_told"
+	# A NUL ends the path, or the request is malformed.
+	has_not "the answer to a NUL" "$(sends "GET /api/about\\0/../../etc/passwd HTTP/1.1\r\n$as_told")" root:
+	# Garbage, which libmicrohttpd answers or not.
+	sends '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03' > /dev/null < /dev/null &
+	equal "answers to ten requests at once" \
+		"$(sends "$(for i in {1..9}; do printf '%s' 'GET /api/about HTTP/1.1\r\nHost: localhost\r\n\r\n'; done
+		)GET /api/about HTTP/1.1\r\n$as_told" | grep -o 'HTTP/1.1 200' | wc -l)" 10
+	kill -0 "$web"
+}
+
+tokens_are_required() {
+	serve --token an-example
+	equal "without a token" "$(status_of "http://127.0.0.1:$port/api/about")" 401
+	equal "with a wrong one" "$(status_of "http://127.0.0.1:$port/api/about?token=an-examplf")" 401
+	equal "with it" "$(status_of "http://127.0.0.1:$port/api/about?token=an-example")" 200
+	equal "with it as a bearer" \
+		"$(status_of -H 'Authorization: Bearer an-example' "http://127.0.0.1:$port/api/about")" 200
+}
+
+# peak_mb: the most memory that the web process has had.
+peak_mb() {
+	awk '/^VmHWM:/ { print int($2 / 1024) }' "/proc/$web/status"
+}
+
+large_bodies_are_not_read() {
+	local before file=$scratch/serve.large
+
+	serve
+	truncate -s 1G "$file"
+	before=$(peak_mb)
+	equal "a body of 1 GB" "$(status_of -X GET -T "$file" "http://127.0.0.1:$port/api/about")" 413
+	# Clients that do not wait may not see the answer, since they are still sending.
+	has "the same without 100-continue" "413 000" \
+		"$(status_of -X GET -H Expect: -T "$file" "http://127.0.0.1:$port/api/about")"
+	equal "a body in pieces" "$(status_of -X GET -T - "http://127.0.0.1:$port/api/about" < /dev/zero)" 411
+	between "MB more than before" 0 $(($(peak_mb) - before)) 40
+	kill -0 "$web"
+}
+
+# is_answered WHAT: at the first or at a later attempt; the limits of an address hold for all its clients.
+is_answered() {
+	for _ in {1..10}; do
+		[ "$(status_of "http://127.0.0.1:$port/api/about")" != 200 ] || return 0
+		sleep 0.2
+	done
+	echo "nobody is answered beside clients that $1"
+	return 1
+}
+
+# The last clients' answers may not be over at the first attempt.
+readings_go_on() {
+	for _ in {1..10}; do
+		! grep -q '^event: tick' <(curl -sN -m 10 "http://127.0.0.1:$port/api/live?history=0") || return 0
+		sleep 0.5
+	done
+	echo "no reading comes"
+	return 1
+}
+
+thousand_clients_keep_nobody_out() {
+	local how before clients
+
+	serve
+	before=$(peak_mb)
+	for how in head drip body "unread /api/profile" "unread /api/live"; do
+		start "$programs/slow_clients" "$port" 1000 $how
+		clients=$pid
+		is_answered "$how"
+		is_answered "$how"
+		kill $clients
+	done
+	readings_go_on
+	# What is not taken is 64 MB at most; what is kept of readings meanwhile comes to that.
+	between "MB more than before" 0 $(($(peak_mb) - before)) 300
+	kill -0 "$web" "$server"
+}
+
+run_case "serve refuses malformed requests, and those for other hosts" needs_bpf malformed_requests_are_refused
+run_case "serve requires its token" needs_bpf tokens_are_required
+run_case "serve does not read bodies of 1 GB" needs_bpf large_bodies_are_not_read
+run_case "serve answers beside a thousand clients that send or take nothing" needs_bpf thousand_clients_keep_nobody_out
