@@ -208,37 +208,31 @@ static struct error *print_data(FILE *out, const void *context)
 	return err;
 }
 
-static struct error *print_asset(FILE *out, enum asset asset)
-{
-	struct text text = asset_text(asset);
+static const enum asset styles[] = { ASSET_SHARED_STYLE, ASSET_PAGE_STYLE };
+static const enum asset scripts[] = { ASSET_PAGE_WORDS, ASSET_PAGE_MODEL, ASSET_PAGE_SCRIPT };
 
-	fwrite(text.bytes, 1, text.length, out);
+static struct error *print_policy(FILE *out, const void *context)
+{
+	(void)context;
+	page_print_policy(out, &(struct page_policy){ styles, scripts, array_length(styles),
+						      array_length(scripts) });
 	return NULL;
 }
 
-static struct error *print_style(FILE *out, const void *context)
+static struct error *print_styles(FILE *out, const void *context)
 {
 	(void)context;
-	print_asset(out, ASSET_SHARED_STYLE);
-	return print_asset(out, ASSET_PAGE_STYLE);
+	for (size_t i = 0; i < array_length(styles); i++)
+		page_print_style(out, styles[i]);
+	return NULL;
 }
 
-static struct error *print_words(FILE *out, const void *context)
+static struct error *print_scripts(FILE *out, const void *context)
 {
 	(void)context;
-	return print_asset(out, ASSET_PAGE_WORDS);
-}
-
-static struct error *print_model(FILE *out, const void *context)
-{
-	(void)context;
-	return print_asset(out, ASSET_PAGE_MODEL);
-}
-
-static struct error *print_script(FILE *out, const void *context)
-{
-	(void)context;
-	return print_asset(out, ASSET_PAGE_SCRIPT);
+	for (size_t i = 0; i < array_length(scripts); i++)
+		page_print_script(out, scripts[i]);
+	return NULL;
 }
 
 static const struct slot body_slots[] = { { { "@DATA@", 6 }, print_data } };
@@ -250,9 +244,9 @@ static struct error *print_body(FILE *out, const void *context)
 }
 
 static const struct slot slots[] = {
-	{ { "@TITLE@", 7 }, print_title }, { { "@STYLE@", 7 }, print_style },
-	{ { "@BODY@", 6 }, print_body },   { { "@WORDS@", 7 }, print_words },
-	{ { "@MODEL@", 7 }, print_model }, { { "@SCRIPT@", 8 }, print_script },
+	{ { "@POLICY@", 8 }, print_policy },   { { "@TITLE@", 7 }, print_title },
+	{ { "@STYLES@", 8 }, print_styles },   { { "@BODY@", 6 }, print_body },
+	{ { "@SCRIPTS@", 9 }, print_scripts },
 };
 
 struct error *profile_print_html(const struct profile_report *report, json_sink sink, void *context)
@@ -272,13 +266,11 @@ struct error *flame_part_print(FILE *out, const struct profile_report *report)
 	struct error *err;
 
 	fputs("<div class=\"flame\"><template shadowrootmode=\"open\">\n", out);
-	page_print_style(out, ASSET_SHARED_STYLE);
-	page_print_style(out, ASSET_PAGE_STYLE);
+	print_styles(out, NULL);
 	err = print_body(out, report);
 	fputs("</template></div>\n"
 	      "<noscript><p class=\"faint\">The flame graph is drawn by a script, which does not "
-	      "run "
-	      "here.</p></noscript>\n",
+	      "run here.</p></noscript>\n",
 	      out);
 	return err;
 }

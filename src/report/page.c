@@ -30,6 +30,11 @@ void page_print_style(FILE *out, enum asset style)
 	print_element(out, "style", style);
 }
 
+void page_print_script(FILE *out, enum asset script)
+{
+	print_element(out, "script", script);
+}
+
 static void print_sources(FILE *out, const char *directive, const enum asset *assets, size_t count)
 {
 	fprintf(out, "; %s", directive);
@@ -47,15 +52,25 @@ static void print_sources(FILE *out, const char *directive, const enum asset *as
 	}
 }
 
+void page_print_policy(FILE *out, const struct page_policy *policy)
+{
+	fputs("default-src 'none'; base-uri 'none'; form-action 'none'", out);
+	print_sources(out, "style-src", policy->styles, policy->style_count);
+	print_sources(out, "script-src", policy->scripts, policy->script_count);
+}
+
 static struct error *print_policy(FILE *out, const void *context)
 {
 	const struct page *page = context;
 
-	fputs("default-src 'none'; base-uri 'none'; form-action 'none'", out);
-	print_sources(out, "style-src", styles,
-		      page->has_flames ? array_length(styles) : STYLES_USUAL);
-	print_sources(out, "script-src", scripts,
-		      page->has_flames ? array_length(scripts) : SCRIPTS_USUAL);
+	page_print_policy(
+		out,
+		&(struct page_policy){
+			.styles = styles,
+			.scripts = scripts,
+			.style_count = page->has_flames ? array_length(styles) : STYLES_USUAL,
+			.script_count = page->has_flames ? array_length(scripts) : SCRIPTS_USUAL,
+		});
 	return NULL;
 }
 
@@ -70,7 +85,7 @@ static struct error *print_styles(FILE *out, const void *context)
 {
 	(void)context;
 	for (size_t i = 0; i < STYLES_USUAL; i++)
-		print_element(out, "style", styles[i]);
+		page_print_style(out, styles[i]);
 	return NULL;
 }
 
@@ -79,7 +94,7 @@ static struct error *print_scripts(FILE *out, const void *context)
 	const struct page *page = context;
 
 	for (size_t i = 0; i < (page->has_flames ? array_length(scripts) : SCRIPTS_USUAL); i++)
-		print_element(out, "script", scripts[i]);
+		page_print_script(out, scripts[i]);
 	return NULL;
 }
 

@@ -25,8 +25,17 @@ struct page {
 	bool has_flames; /* flame graphs are in it (report/flame_part.h) */
 };
 
-/* For bodies: a style that the policy allows, in an element of its own, as in a shadow tree. */
+/* For bodies and other pages: a style or a script that the policy allows, in an element of its own.
+ */
 void page_print_style(FILE *out, enum asset style);
+void page_print_script(FILE *out, enum asset script);
+
+/* A policy that allows these alone: the content of an attribute. */
+struct page_policy {
+	const enum asset *styles, *scripts;
+	size_t style_count, script_count;
+};
+void page_print_policy(FILE *out, const struct page_policy *policy);
 
 struct error *page_print(FILE *out, const struct page *page) MUST_CHECK;
 

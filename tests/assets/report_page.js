@@ -2,7 +2,7 @@
 /*
  * report_page.js PAGE JSON ALL [PICTURE]: the page of a comparison in a browser, beside what JSON says of the same two
  * files. They have processes many0 to many59, whose CPU time grew by their number in ms, and one whose name is markup.
- * ALL is a page with a flame graph, histograms and a heat map as well.
+ * ALL is a page with a flame graph, histograms and a heat map as well; beside it is the page flame.html of a profile.
  */
 "use strict";
 const assert = require("assert"), fs = require("fs");
@@ -178,6 +178,19 @@ async function hasFlameGraphsAndHistograms(browser) {
 	assert.deepStrictEqual(page.problems, []);
 }
 
+async function drawsTheFlameGraphOfAProfile(browser) {
+	const page = await browser.page({ dark: true });
+	const rows = () => document.querySelectorAll("#functions tr").length;
+	await page.open("file://" + all.replace(/[^/]*$/, "flame.html"));
+	assert.ok(await page.run(rows) > 5);
+	assert.strictEqual(await page.run(() => getComputedStyle(document.body).backgroundColor), "rgb(20, 24, 31)");
+	await page.press("/");
+	await page.type("burn_inner");
+	assert.strictEqual(await page.run(rows), 1);
+	assert.deepStrictEqual(page.problems, []);
+	assert.strictEqual(page.requests.length, 1);
+}
+
 (async () => {
 	const browser = await Browser.start();
 	if (!browser) {
@@ -196,6 +209,7 @@ async function hasFlameGraphsAndHistograms(browser) {
 		await prints(page);
 		await readsWithoutScripts(browser);
 		await hasFlameGraphsAndHistograms(browser);
+		await drawsTheFlameGraphOfAProfile(browser);
 		assert.deepStrictEqual(page.problems, []);
 	} finally {
 		await browser.end();
