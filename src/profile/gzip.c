@@ -9,14 +9,24 @@
 
 #define CHUNK       ((size_t)64 * 1024)
 
-struct error *gzip_writer_init(struct gzip_writer *writer, json_sink sink, void *context)
+static struct error *init(struct gzip_writer *writer, int level, json_sink sink, void *context)
 {
 	*writer = (struct gzip_writer){ .sink = sink, .context = context };
-	if (deflateInit2(&writer->zlib, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 8,
-			 Z_DEFAULT_STRATEGY) != Z_OK)
+	if (deflateInit2(&writer->zlib, level, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) !=
+	    Z_OK)
 		return &error_no_memory;
 	writer->is_open = true;
 	return NULL;
+}
+
+struct error *gzip_writer_init(struct gzip_writer *writer, json_sink sink, void *context)
+{
+	return init(writer, Z_DEFAULT_COMPRESSION, sink, context);
+}
+
+struct error *gzip_writer_init_fast(struct gzip_writer *writer, json_sink sink, void *context)
+{
+	return init(writer, Z_BEST_SPEED, sink, context);
 }
 
 static struct error *deflate_all(struct gzip_writer *writer, int flush)

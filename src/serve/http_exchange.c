@@ -206,7 +206,7 @@ static struct error *compress_whole(struct http_exchange *exchange)
 	if (plain.count < GZIP_LEAST || !may_compress(exchange))
 		return NULL;
 	exchange->written = (struct http_bytes){ 0 };
-	err = gzip_writer_init(&exchange->gzip, write_plainly, exchange);
+	err = gzip_writer_init_fast(&exchange->gzip, write_plainly, exchange);
 	if (!err)
 		err = gzip_write(&exchange->gzip, plain.items, plain.count);
 	if (!err)
@@ -230,7 +230,7 @@ static struct error *compress_stream(struct http_exchange *exchange)
 	if (!may_compress(exchange))
 		return NULL;
 	exchange->written = (struct http_bytes){ 0 };
-	err = gzip_writer_init(&exchange->gzip, write_plainly, exchange);
+	err = gzip_writer_init_fast(&exchange->gzip, write_plainly, exchange);
 	if (!err)
 		err = gzip_write(&exchange->gzip, plain.items, plain.count);
 	if (!err)
