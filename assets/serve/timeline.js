@@ -42,6 +42,7 @@ export class Timeline {
 		canvas.addEventListener("pointerleave", () => this.tip.hide());
 		canvas.addEventListener("dblclick", () => this.chosen(null, null));
 		canvas.addEventListener("keydown", event => this.key(event));
+		new ResizeObserver(() => this.recording && this.draw()).observe(canvas.parentElement);
 	}
 
 	/* `shown`: the ticks of the window. */

@@ -147,6 +147,26 @@ has_no_privileges() {
 	equal "capabilities" "$(grep -h '^Cap' "/proc/$web/task/"*/status | grep -v '0000000000000000' || true)" ""
 }
 
+# Every file of the page is there, and is not sent to those who have it.
+files_of_the_page_are_there() {
+	local file tag
+
+	start_sleep
+	serve -p "$pid" --token secret
+	equal "status without a token" "$(curl -s -o /dev/null -w '%{http_code}' "$at/api/about")" 401
+	get / > "$scratch/index.html"
+	cmp "$scratch/index.html" assets/serve/index.html
+	for file in assets/serve/*.js assets/serve/*.css assets/serve/*.svg; do
+		get "/page/${file##*/}" | cmp - "$file"
+	done
+	for file in $(grep -o 'page/[a-z_]*\.[a-z]*' "$scratch/index.html"); do
+		get "/$file" > /dev/null
+	done
+	tag=$(curl -s -D - -o /dev/null "$at/page/main.js" | tr -d '\r' | sed -n 's/^ETag: //Ip')
+	equal "status of a known file" "$(curl -s -o /dev/null -w '%{http_code}' -H "If-None-Match: $tag" "$at/page/main.js")" 304
+	equal "status of no file" "$(curl -s -o /dev/null -w '%{http_code}' "$at/page/none.js")" 404
+}
+
 # The page, in a browser, shows what the stream says.
 page_shows_the_stream() {
 	local status=0
@@ -161,6 +181,7 @@ page_shows_the_stream() {
 
 run_case "serve: the stream has what threads did" stream_is_what_threads_did
 run_case "serve: known threads are as known" known_threads_are_as_known
+run_case "serve: the files of the page are there" files_of_the_page_are_there
 run_case "serve: the page shows the stream" page_shows_the_stream
 run_case "serve: go tool pprof reads it" go_reads_it
 run_case "serve: all formats have one total" formats_have_one_total
