@@ -4,7 +4,8 @@
  */
 const { FONT, element } = flameWords;
 
-const escape = text => text.replace(/[&<>"]/g, c => "&#" + c.charCodeAt(0) + ";");
+/* XML has no control characters. */
+const escape = text => text.replace(/[\x00-\x1f\x7f]/g, "?").replace(/[&<>"]/g, c => "&#" + c.charCodeAt(0) + ";");
 const round = value => Math.round(value * 100) / 100;
 
 /* A pen that a FlameGraph paints with, and that makes elements of svg. */

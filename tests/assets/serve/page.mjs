@@ -209,6 +209,23 @@ const cases = {
 		assert.match(link, /\/api\/profile\?from=\d+&to=\d+&mode=wall&format=pprof&idle=0&token=s3cret$/);
 		return [page, server];
 	},
+
+	async "stores what is seen"() {
+		const server = await serverWith(), page = await openPage(server);
+		const [isWell, hasNames, stacks] = await page.run(async () => {
+			const found = [], make = URL.createObjectURL;
+			URL.createObjectURL = blob => { found.push(blob); return make.call(URL, blob); };
+			for (const link of [...document.querySelectorAll("#download-menu a")].slice(0, 2))
+				link.click();
+			const [svg, folded] = await Promise.all(found.map(blob => blob.text()));
+			return [!new DOMParser().parseFromString(svg, "image/svg+xml").querySelector("parsererror"),
+				svg.includes(">pthread_mutex_lock<") && svg.includes("Cart::Item const&#38;"), folded];
+		});
+		assert(isWell, "the svg is not well-formed");
+		assert(hasNames, "the svg lacks names");
+		assert.strictEqual(stacks, foldedText(truthOf(server, 31, 90).folded));
+		return [page, server];
+	},
 };
 
 async function measure(name, readings, history, hash) {
