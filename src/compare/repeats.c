@@ -261,7 +261,7 @@ static bool add_series_row(struct repeats *repeats, const struct series *series,
 {
 	struct report *report = repeats->report;
 	struct significance *significance = arena_alloc(&report->arena, sizeof(*significance));
-	enum section section = report_section_of(series->measure);
+	enum section section = report_section_of(report, series->measure);
 	struct row row = {
 		.measure = series->measure,
 		.group = series->group,

@@ -166,12 +166,16 @@ bool report_has_section(const struct report *report, enum section section)
 	return report_has(report, section);
 }
 
-enum section report_section_of(const struct measure *measure)
+enum section report_section_of(const struct report *report, const struct measure *measure)
 {
+	const struct view *view = report->view;
+
 	if (measure->section != SECTION_PRIMARY && measure->section != SECTION_TASKSTATS_DELAY &&
 	    measure->section != SECTION_DERIVED)
 		return measure->section;
-	return measure_is_derived(measure) ? SECTION_DERIVED : SECTION_PRIMARY;
+	if (!measure_is_derived(measure) || (measure->is_total && view->people && view->window))
+		return SECTION_PRIMARY;
+	return SECTION_DERIVED;
 }
 
 /* --- the report --- */

@@ -105,7 +105,8 @@ bool report_has(const struct report *report, enum section section);
  * and the derived metrics. */
 bool report_has_section(const struct report *report, enum section section);
 
-/* The section whose table has the rows of a measure. */
-enum section report_section_of(const struct measure *measure);
+/* The section whose table has the rows of a measure. For people, a derived total is among the
+ * totals of a window: beside averages of that time, the totals of lifetimes would read as such. */
+enum section report_section_of(const struct report *report, const struct measure *measure);
 
 #endif

@@ -384,24 +384,39 @@ static bool is_same_fact(const struct datum *x, const struct datum *y)
 	       x->threads == y->threads && x->impossible == y->impossible;
 }
 
-/* Does the row of the metric's twin have the very same values, so that people need but one? A
- * metric that the user named is shown. */
+#define NONE_REPEATED (METRIC_COUNT + DERIVED_COUNT)
+
+/* The metric that a row may repeat. The sum of delays does where a group waited for CPUs only, or
+ * where nothing else was measured; in its own table it is shown all the same. */
+static unsigned repeated_by(const struct report *report, unsigned number)
+{
+	const struct metric_twin *twin = metric_twin_of(number);
+
+	if (number == METRIC_COUNT + DERIVED_ID_total_offcpu_delay_ns &&
+	    report_section_of(report, &report->measures[number]) == SECTION_PRIMARY)
+		return METRIC_wait_time_ns;
+	return twin ? twin->shown : NONE_REPEATED;
+}
+
+/* Does the row of such a metric have the very same values, so that people need but one? A metric
+ * that the user named is shown. */
 static bool is_folded(struct work *work, const struct row *row)
 {
 	struct report *report = work->report;
-	const struct metric_twin *twin = metric_twin_of(row->measure->number);
+	const unsigned number = row->measure->number, shown = repeated_by(report, number);
 	struct row other = { 0 };
 
 	if (!report->view->people || report->view->metrics_named || report->view->all_rows ||
-	    !twin || !selection_has(&work->rows, twin->shown))
+	    shown == NONE_REPEATED || !selection_has(&work->rows, shown))
 		return false;
-	other.measure = &report->measures[twin->shown];
+	other.measure = &report->measures[shown];
 	other.threads_before = row->threads_before;
-	fill_values(work, twin->shown, &other);
+	fill_values(work, shown, &other);
 	if (!is_same_fact(&other.after, &row->after) ||
 	    (report->comparing && !is_same_fact(&other.before, &row->before)))
 		return false;
-	metric_set_add(&report->folded, twin->metric);
+	if (number < METRIC_COUNT)
+		metric_set_add(&report->folded, (enum metric_id)number);
 	return true;
 }
 
@@ -411,7 +426,7 @@ static bool add_group_rows(struct work *work, uint32_t place, uint32_t key)
 	const struct group *before = before_of(report, key), *after = &report->after.items[key];
 
 	for (unsigned i = 0; i < METRIC_COUNT + DERIVED_COUNT; i++) {
-		enum section table = report_section_of(&report->measures[i]);
+		enum section table = report_section_of(report, &report->measures[i]);
 		struct row row;
 
 		if (!selection_has(&work->rows, i))

@@ -46,6 +46,13 @@ static bool is_unchanged(const struct row *row, const struct view *view)
 	return view->people && !view->all_rows && !row->change.differs;
 }
 
+/* An average of what did not happen in the window: the group was idle, or has ended. */
+static bool is_blank(const struct row *row, const struct view *view)
+{
+	return view->people && view->window && !view->all_rows && !view->metrics_named &&
+	       measure_is_derived(row->measure) && row->after.kind == DATUM_NONE;
+}
+
 static bool is_row_hidden(struct report_section *section, const struct row *row,
 			  const struct view *view, bool comparing)
 {
@@ -59,6 +66,10 @@ static bool is_row_hidden(struct report_section *section, const struct row *row,
 		return false;
 	if ((view->changed && !row->change.differs) || is_small(row, view))
 		return true;
+	if (is_blank(row, view)) {
+		section->blank++;
+		return true;
+	}
 	if (is_answer || !is_unchanged(row, view))
 		return false;
 	section->unchanged++;

@@ -212,33 +212,12 @@ void wording_coverage(FILE *out, const struct report *report)
 /* --- instead of them --- */
 
 /* Was something chosen that stands in this table? */
-static bool has_primary(const struct report *report)
+static bool has_chosen(const struct report *report, enum section section)
 {
-	struct metric_set wanted = wanted_metrics(report);
-	bool any = false;
-
-	for (enum metric_id i = 0; i < METRIC_COUNT; i++)
-		any |= metric_set_has(&wanted, i) &&
-		       report_section_of(&report->measures[i]) == SECTION_PRIMARY;
-	return any;
-}
-
-static bool has_states(const struct report *report)
-{
-	for (size_t i = 0; i < METRIC_COUNT + DERIVED_COUNT; i++)
-		if (report->measures[i].section == SECTION_THREAD_STATES &&
-		    selection_has(&report->view->metrics, (unsigned)i) &&
-		    report_has(report, SECTION_THREAD_STATES))
-			return true;
-	return false;
-}
-
-static bool has_derived(const struct report *report)
-{
-	for (enum derived_id i = 0; i < DERIVED_COUNT; i++)
-		if (selection_has_derived(&report->view->metrics, i) &&
-		    derived_metrics[i].section != SECTION_THREAD_STATES &&
-		    report_has(report, derived_metrics[i].section))
+	for (unsigned i = 0; i < METRIC_COUNT + DERIVED_COUNT; i++)
+		if (selection_has(&report->view->metrics, i) &&
+		    report_has(report, report->measures[i].section) &&
+		    report_section_of(report, &report->measures[i]) == section)
 			return true;
 	return false;
 }
@@ -261,7 +240,8 @@ const char *wording_nothing(const struct report *report)
 		return filtered ? "no group matches" : "no threads";
 	if (!report->shared)
 		return report->view->window ? "no thread is in both" : "no group is in both";
-	if (!has_primary(report) && !has_derived(report) && !has_states(report))
+	if (!has_chosen(report, SECTION_PRIMARY) && !has_chosen(report, SECTION_DERIVED) &&
+	    !has_chosen(report, SECTION_THREAD_STATES))
 		return "no metric is in both --metrics and --sections";
 	return NULL;
 }
@@ -282,8 +262,8 @@ const char *wording_empty(const struct report *report, enum section section)
 		return "(the kernel has no sched_ext)";
 	if (section != SECTION_PRIMARY && !named)
 		return NULL;
-	if ((section == SECTION_PRIMARY && !has_primary(report)) ||
-	    (section == SECTION_DERIVED && !has_derived(report)))
+	if ((section == SECTION_PRIMARY || section == SECTION_DERIVED) &&
+	    !has_chosen(report, section))
 		return NULL;
 	if (section_infos[section].subject == SUBJECT_GROUP && wording_nothing(report))
 		return NULL;
@@ -306,23 +286,32 @@ bool wording_is_all_same(const struct report *report)
 
 char *wording_unchanged(const struct report *report)
 {
-	size_t unchanged = 0;
+	_cleanup_free_ char *same = NULL, *blank = NULL;
+	size_t unchanged = 0, blanks = 0;
 	char *line = NULL;
-	int length;
 
-	for (enum section i = 0; i < SECTION_COUNT; i++)
+	for (enum section i = 0; i < SECTION_COUNT; i++) {
 		unchanged += report->sections[i].unchanged;
-	if (!unchanged)
+		blanks += report->sections[i].blank;
+	}
+	if (!unchanged && !blanks)
 		return NULL;
 	if (wording_is_all_same(report))
-		length = asprintf(&line,
-				  "nothing changed: %zu value%s the same on both sides "
-				  "(--all-rows shows them)",
-				  unchanged, unchanged == 1 ? " is" : "s are");
-	else
-		length = asprintf(&line, "%zu more value%s not change (--all-rows shows them)",
-				  unchanged, unchanged == 1 ? " did" : "s did");
-	return length < 0 ? NULL : line;
+		return asprintf(&line,
+				"nothing changed: %zu value%s the same on both sides "
+				"(--all-rows shows them)",
+				unchanged, unchanged == 1 ? " is" : "s are") < 0
+			       ? NULL
+			       : line;
+	if (asprintf(&same, "%zu more value%s not change", unchanged,
+		     unchanged == 1 ? " did" : "s did") < 0 ||
+	    asprintf(&blank, "%zu derived metric%s no value in between", blanks,
+		     blanks == 1 ? " has" : "s have") < 0)
+		return NULL;
+	return asprintf(&line, "%s%s%s (--all-rows shows them)", unchanged ? same : "",
+			unchanged && blanks ? ", " : "", blanks ? blank : "") < 0
+		       ? NULL
+		       : line;
 }
 
 char *wording_unmatched(const struct report *report, bool before)

@@ -121,7 +121,7 @@ TEST(a_derived_total)
 	build_number(snapshot_thread(c.before[0], 0), METRIC_blkio_delay_total_ns, 10 * SECOND);
 	build_number(snapshot_thread(c.after[0], 0), METRIC_blkio_delay_total_ns, 11 * SECOND);
 	comparison_run(&c);
-	expect_change(&c, SECTION_DERIVED, "a", "total_offcpu_delay_ns", 0.5);
+	expect_change(&c, SECTION_PRIMARY, "a", "total_offcpu_delay_ns", 0.5);
 	comparison_end(&c);
 }
 
