@@ -227,12 +227,17 @@ struct profile_record *profile_chunks_thread(const struct profile_chunks *chunks
 	return (struct profile_record *)tracker_record(&chunks->tracker, number);
 }
 
-/* NULL: there is no such chunk. */
+/* NULL: there is no such pool or chunk. A number may be that of a header, which is memory that
+ * programs write. */
 static __u64 *words_at(const struct profile_chunks *chunks, uint64_t number)
 {
-	const struct memory_chunks *stacks = &chunks->stacks[number >> STACK_POOL_BITS];
+	const uint64_t pool = number >> STACK_POOL_BITS;
 	const size_t chunk = (number & ((1u << STACK_POOL_BITS) - 1)) >> STACK_CHUNK_BITS;
+	const struct memory_chunks *stacks;
 
+	if (pool >= STACK_POOLS)
+		return NULL;
+	stacks = &chunks->stacks[pool];
 	return chunk < stacks->mapped.count
 		       ? (__u64 *)stacks->mapped.items[chunk] + (number & (STACK_CHUNK - 1))
 		       : NULL;
@@ -244,7 +249,7 @@ size_t profile_chunks_stack(const struct profile_chunks *chunks, uint32_t number
 	const __u64 *words;
 	size_t count;
 
-	if (number <= STACK_LOST || number >> STACK_POOL_BITS >= STACK_POOLS)
+	if (number <= STACK_LOST)
 		return 0;
 	words = words_at(chunks, number);
 	if (words && STACK_HEADER_END(words[0]) == STACK_MOVED)
