@@ -64,17 +64,19 @@ known_threads_are_as_known() {
 
 # go tool pprof reads the seconds to come.
 go_reads_it() {
-	local kind
+	local kind busy
 
 	command -v go > /dev/null || skip "needs go"
 	start "$programs/duty" 10 10
-	serve -p "$pid"
+	busy=$pid
+	start_sleep
+	serve -p "$busy,$pid"
 	for kind in profile offcpu wall; do
 		HOME=$scratch go tool pprof -raw "$at/debug/pprof/$kind?seconds=2" > "$scratch/raw.$kind" 2> "$scratch/error" ||
 			{ cat "$scratch/error"; return 1; }
 	done
 	has "frames on the CPU" "$(< "$scratch/raw.profile")" main
-	has "frames off the CPU" "$(< "$scratch/raw.offcpu")" clock_nanosleep
+	has "frames off the CPU" "$(< "$scratch/raw.offcpu")" nanosleep
 	has "sample types" "$(< "$scratch/raw.wall")" off-cpu/nanoseconds
 }
 
