@@ -310,7 +310,7 @@ void help_print(FILE *out, const struct command *command)
 
 void help_print_all(FILE *out)
 {
-	fprintf(out, "ctprof: shows where the time of every thread goes, and what changed\n\n"
+	fprintf(out, "ctprof: shows where the time of every thread goes, and what changed\n"
 		     "usage: ctprof COMMAND [OPTIONS]\n\n");
 	for (size_t i = 0; i < command_count; i++)
 		fprintf(out, "  %-12s %s\n", commands[i]->name, commands[i]->summary);

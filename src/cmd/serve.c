@@ -341,13 +341,12 @@ static int run_serve(const struct command *command, int argc, char **argv)
 const struct command serve_command = {
 	.name = "serve",
 	.run = run_serve,
-	.summary = "show live pictures in a browser, and serve metrics and profiles to tools",
+	.summary = "show this host live in a browser; serve metrics and profiles",
 	.operands = "",
 	.needs = "root, or CAP_BPF, CAP_PERFMON, CAP_SYSLOG and CAP_SYS_PTRACE; a kernel with BTF",
 	.drops_privileges = true,
-	.examples = { "sudo ctprof serve",
-		      "go tool pprof http://127.0.0.1:7070/debug/pprof/offcpu?seconds=10",
-		      "sudo ctprof serve --listen 0.0.0.0:7070 --comm postgres" },
+	.examples = { "sudo ctprof serve", "sudo ctprof serve --comm postgres --keep 30m",
+		      "sudo ctprof serve --listen 0.0.0.0:7070" },
 	.options = serve_rows,
 	.option_count = array_length(serve_rows),
 };

@@ -8,8 +8,8 @@
  *	collector_close(collector);
  *
  * A byte from the web process asks for a snapshot (snapshot.h). What the web process has not taken
- *yet delays the next reading, which then is of a longer time: nothing is lost, and at most one
- *reading waits in memory.
+ * yet delays the next reading, which then is of a longer time: nothing is lost, and at most one
+ * reading waits in memory.
  */
 #ifndef SERVE_COLLECTOR_H
 #define SERVE_COLLECTOR_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * slow_clients PORT COUNT HOW: open COUNT connections to a port of 127.0.0.1, misuse them, and
- *print "ready" once all are there. A connection that the server closes is opened again. Ends when
+ * print "ready" once all are there. A connection that the server closes is opened again. Ends when
  * standard input does.
  *
  *	silent   sends nothing
