@@ -121,6 +121,8 @@ static struct error *take_reading(struct collector *c)
 	PRIVILEGES_RAISED;
 
 	err = profile_session_read(c->session, &profile);
+	/* Of the same time: names can take longer than the interval. */
+	look_at_host(c, &host);
 	if (!err)
 		err = name_frames(c, profile);
 	if (err)
@@ -128,7 +130,6 @@ static struct error *take_reading(struct collector *c)
 	if (!profile->meta.version)
 		profile->meta.version =
 			profile_name(profile, c->options.version, strlen(c->options.version));
-	look_at_host(c, &host);
 	c->sent = 0;
 	err = tick_pack(profile, &host, &c->buffer);
 	return err;
