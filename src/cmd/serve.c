@@ -294,7 +294,7 @@ static int end(struct serving *s, struct error *err)
 {
 	int status = err ? report_error(err, STATUS_FAILED) : STATUS_DONE, of_web = 0;
 
-	collector_close(s->collector);
+	/* The address is free before programs are unloaded, which takes a while. */
 	if (s->sockets[0] >= 0)
 		close(s->sockets[0]);
 	if (s->web > 0 && waitpid(s->web, &of_web, 0) == s->web && of_web && !status)
@@ -303,6 +303,7 @@ static int end(struct serving *s, struct error *err)
 							   WTERMSIG(of_web))
 					    : error_create("the web process has failed"),
 			STATUS_FAILED);
+	collector_close(s->collector);
 	if (s->address.path && s->at[0] == 0 && s->web > 0)
 		unlink(s->address.path);
 	return status;
