@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 
 #include "base/file.h"
@@ -16,11 +17,14 @@
 
 /* --- names --- */
 
-#define NAME_END TEXT("Z.ctprof.zst")
+#define SNAPSHOT_SUFFIX ".ctprof.zst"
+#define STAMP_LENGTH    (sizeof("20261120T123005.250Z") - 1)
+#define NAME_MAX_SIZE   (STAMP_LENGTH + RECORDING_SUFFIX_SIZE)
 /* The last second of the year 9999. */
 #define SECONDS_END UINT64_C(253402300799)
 
-void recording_name(char name[RECORDING_NAME_SIZE], uint64_t at_ms)
+/* With the suffix behind it. */
+static void print_name(char *name, size_t size, uint64_t at_ms, const char *suffix)
 {
 	time_t seconds = (time_t)(at_ms / 1000 < SECONDS_END ? at_ms / 1000 : SECONDS_END);
 	char stamp[32] = "";
@@ -28,8 +32,12 @@ void recording_name(char name[RECORDING_NAME_SIZE], uint64_t at_ms)
 
 	if (gmtime_r(&seconds, &tm))
 		strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%S", &tm);
-	snprintf(name, RECORDING_NAME_SIZE, "%.15s.%03u%s", stamp, (unsigned)(at_ms % 1000),
-		 NAME_END.bytes);
+	snprintf(name, size, "%.15s.%03uZ%s", stamp, (unsigned)(at_ms % 1000), suffix);
+}
+
+void recording_name(char name[RECORDING_NAME_SIZE], uint64_t at_ms)
+{
+	print_name(name, RECORDING_NAME_SIZE, at_ms, SNAPSHOT_SUFFIX);
 }
 
 /* A number of just these digits. */
@@ -43,15 +51,15 @@ static bool digits_of(struct text text, size_t from, size_t count, int *ret)
 	return true;
 }
 
-bool recording_parse_name(struct text name, uint64_t *ret_at_ms)
+static bool parse_name(struct text name, const char *suffix, uint64_t *ret_at_ms)
 {
-	char again[RECORDING_NAME_SIZE];
+	char again[NAME_MAX_SIZE];
 	struct tm tm = { 0 };
 	int64_t seconds;
 	uint64_t at_ms;
 	int ms;
 
-	if (name.length != RECORDING_NAME_SIZE - 1 || !text_ends(name, NAME_END))
+	if (name.length != STAMP_LENGTH + strlen(suffix) || !text_ends(name, text_of(suffix)))
 		return false;
 	if (!digits_of(name, 0, 4, &tm.tm_year) || !digits_of(name, 4, 2, &tm.tm_mon) ||
 	    !digits_of(name, 6, 2, &tm.tm_mday) || !digits_of(name, 9, 2, &tm.tm_hour) ||
@@ -65,22 +73,32 @@ bool recording_parse_name(struct text name, uint64_t *ret_at_ms)
 		return false;
 	at_ms = (uint64_t)seconds * 1000 + (uint64_t)ms;
 	/* The 31st of November has no name, and one timestamp has one. */
-	recording_name(again, at_ms);
+	print_name(again, sizeof(again), at_ms, suffix);
 	if (!text_equal(name, text_of(again)))
 		return false;
 	*ret_at_ms = at_ms;
 	return true;
 }
 
+bool recording_parse_name(struct text name, uint64_t *ret_at_ms)
+{
+	return parse_name(name, SNAPSHOT_SUFFIX, ret_at_ms);
+}
+
 /* --- a directory --- */
+
+static void file_name(const struct recording *recording, char name[NAME_MAX_SIZE], uint64_t at_ms)
+{
+	print_name(name, NAME_MAX_SIZE, at_ms, recording->suffix);
+}
 
 static char *capture_path(const struct recording *recording, uint64_t at_ms)
 {
 	size_t length = strlen(recording->path);
-	char name[RECORDING_NAME_SIZE], *path = NULL;
+	char name[NAME_MAX_SIZE], *path = NULL;
 	bool slash = length && recording->path[length - 1] == '/';
 
-	recording_name(name, at_ms);
+	file_name(recording, name, at_ms);
 	return asprintf(&path, "%s%s%s", recording->path, slash ? "" : "/", name) < 0 ? NULL : path;
 }
 
@@ -90,7 +108,7 @@ static struct error *take_name(struct recording *recording, const char *name)
 	struct capture_kept capture = { 0 };
 	struct stat st;
 
-	if (!recording_parse_name(text_of(name), &capture.at_ms) ||
+	if (!parse_name(text_of(name), recording->suffix, &capture.at_ms) ||
 	    fstatat(recording->dir, name, &st, 0) || !S_ISREG(st.st_mode))
 		return NULL;
 	capture.size = (uint64_t)st.st_size;
@@ -123,9 +141,9 @@ static struct error *list_captures(struct recording *recording)
 	return err || !failed ? err : error_system(failed, "%s", recording->path);
 }
 
-struct error *recording_open(const char *path, struct recording *ret)
+static struct error *open_files(const char *path, const char *suffix, struct recording *ret)
 {
-	struct recording recording = { .path = strdup(path), .dir = -1 };
+	struct recording recording = { .path = strdup(path), .dir = -1, .suffix = suffix };
 	struct error *err = recording.path ? file_open_dir(path, &recording.dir) : &error_no_memory;
 
 	if (!err)
@@ -138,14 +156,24 @@ struct error *recording_open(const char *path, struct recording *ret)
 	return NULL;
 }
 
+struct error *recording_open(const char *path, struct recording *ret)
+{
+	return open_files(path, SNAPSHOT_SUFFIX, ret);
+}
+
 struct error *recording_create(const char *path, struct recording *ret)
+{
+	return recording_create_of(path, SNAPSHOT_SUFFIX, ret);
+}
+
+struct error *recording_create_of(const char *path, const char *suffix, struct recording *ret)
 {
 	struct recording recording;
 	struct error *err;
 
 	if (handover_mkdir(path, 0700) && errno != EEXIST)
 		return error_system(errno, "%s", path);
-	err = recording_open(path, &recording);
+	err = open_files(path, suffix, &recording);
 	if (err)
 		return err;
 	if (faccessat(recording.dir, ".", W_OK | X_OK, AT_EACCESS)) {
@@ -160,10 +188,10 @@ struct error *recording_create(const char *path, struct recording *ret)
 /* The name of a timestamp may be in use, if the clock was set back or a second recorder runs. */
 static uint64_t unused_timestamp(const struct recording *recording, uint64_t at_ms)
 {
-	char name[RECORDING_NAME_SIZE];
+	char name[NAME_MAX_SIZE];
 
 	for (unsigned tries = 0; tries < 1000; tries++, at_ms++) {
-		recording_name(name, at_ms);
+		file_name(recording, name, at_ms);
 		if (faccessat(recording->dir, name, F_OK, AT_SYMLINK_NOFOLLOW))
 			break;
 	}
@@ -174,13 +202,13 @@ static struct error *write_file(const struct recording *recording, uint64_t at_m
 				struct text packed)
 {
 	_cleanup_free_ char *path = capture_path(recording, at_ms);
-	char name[RECORDING_NAME_SIZE];
+	char name[NAME_MAX_SIZE];
 	struct outfile file;
 	struct error *err;
 
 	if (!path)
 		return &error_no_memory;
-	recording_name(name, at_ms);
+	file_name(recording, name, at_ms);
 	err = outfile_open_at(&file, recording->dir, name, path);
 	if (!err)
 		err = outfile_write(&file, packed.bytes, packed.length);
@@ -192,12 +220,31 @@ static struct error *write_file(const struct recording *recording, uint64_t at_m
 	return err;
 }
 
+/* Would so many bytes leave others less of the disk than they are to have? */
+static struct error *check_room(const struct recording *recording, size_t bytes)
+{
+	struct statvfs disk;
+	unsigned __int128 needed;
+
+	if (!recording->spared_percent || fstatvfs(recording->dir, &disk) || !disk.f_frsize)
+		return NULL;
+	/* In blocks, for a file has no part of one. */
+	needed = (unsigned __int128)disk.f_blocks * recording->spared_percent / 100 +
+		 bytes / disk.f_frsize + 1;
+	if (disk.f_bavail >= needed)
+		return NULL;
+	return error_system(ENOSPC, "%s: %u %% of the disk stay free", recording->path,
+			    recording->spared_percent);
+}
+
 struct error *recording_add(struct recording *recording, uint64_t at_ms, struct text packed)
 {
 	struct capture_kept capture = { .at_ms = unused_timestamp(recording, at_ms),
 					.size = packed.length };
-	struct error *err = write_file(recording, capture.at_ms, packed);
+	struct error *err = check_room(recording, packed.length);
 
+	if (!err)
+		err = write_file(recording, capture.at_ms, packed);
 	if (err)
 		return err;
 	return captures_add(&recording->captures, capture) ? NULL : &error_no_memory;
@@ -240,9 +287,9 @@ struct error *recording_remove_oldest(struct recording *recording, size_t count,
 	struct error *err = NULL;
 
 	for (; done < count; done++) {
-		char name[RECORDING_NAME_SIZE];
+		char name[NAME_MAX_SIZE];
 
-		recording_name(name, recording->captures.items[done].at_ms);
+		file_name(recording, name, recording->captures.items[done].at_ms);
 		if (unlinkat(recording->dir, name, 0) == 0) {
 			removed++;
 		} else if (errno != ENOENT) {

@@ -31,6 +31,9 @@
 /* With the zero behind it. */
 #define RECORDING_NAME_SIZE sizeof("20261120T123005.250Z.ctprof.zst")
 
+/* The longest end of a name, with the zero behind it. */
+#define RECORDING_SUFFIX_SIZE 32
+
 /* Times from 1970 to 9999 have names; later ones get that of the end. */
 void recording_name(char name[RECORDING_NAME_SIZE], uint64_t at_ms);
 
@@ -42,6 +45,8 @@ bool recording_parse_name(struct text name, uint64_t *ret_at_ms);
 struct recording {
 	char *path; /* as the user gave it, for messages; the directory may be moved */
 	int dir;
+	const char *suffix;       /* of its files, behind their times; not owned */
+	unsigned spared_percent;  /* of the disk, which stay free of what is added; 0: none */
 	struct captures captures; /* what it held when it was opened, by time; and what was added */
 };
 
@@ -59,9 +64,15 @@ struct error *recording_put_in_order(struct recording *recording) MUST_CHECK;
 /* Open one to add to it; it is made when it is not there (of its owner alone, as snapshots are). */
 struct error *recording_create(const char *path, struct recording *ret) MUST_CHECK;
 
+/* The same for files that are no snapshots, with another suffix (".pb.gz"), which must live as
+ * long. Functions that read snapshots cannot be used on it. */
+struct error *recording_create_of(const char *path, const char *suffix,
+				  struct recording *ret) MUST_CHECK;
+
 /*
  * Write a packed snapshot under the name of its time, or of the next millisecond that is free. When
- * the disk is full, errnum is ENOSPC or EDQUOT, and there is nothing under the name.
+ * the disk is full, or has no more than is to stay free, errnum is ENOSPC or EDQUOT, and there is
+ * nothing under the name.
  */
 struct error *recording_add(struct recording *recording, uint64_t at_ms,
 			    struct text packed) MUST_CHECK;

@@ -103,6 +103,61 @@ TEST(added_captures_exist)
 	scratch_deinit(&scratch);
 }
 
+/* Files of another kind have the same names but for their ends, and neither sees the other. */
+TEST(other_files_are_in_a_recording_of_their_own)
+{
+	struct recording snapshots, profiles;
+	struct scratch scratch;
+	size_t removed;
+
+	scratch_init(&scratch);
+	expect_ok(recording_create(scratch_path(&scratch, "r"), &snapshots));
+	expect_ok(recording_add(&snapshots, NOON, TEXT("snapshot")));
+	for (unsigned i = 0; i < 2; i++) {
+		expect_ok(recording_create_of(scratch_path(&scratch, "r"), ".pb.gz", &profiles));
+		assert_int_equal(profiles.captures.count, i);
+		expect_ok(recording_add(&profiles, NOON + i, TEXT("profile")));
+		recording_close(&profiles);
+	}
+	assert_true(scratch_holds(&scratch, "r/20261120T123005.250Z.pb.gz", TEXT("profile")));
+	expect_ok(recording_create_of(scratch_path(&scratch, "r"), ".pb.gz", &profiles));
+	expect_ok(recording_prune(&profiles, &(struct keep){ .bytes = 1 }, NOON, &removed));
+	assert_int_equal(removed, 1);
+	assert_true(scratch_holds(&scratch, "r/20261120T123005.251Z.pb.gz", TEXT("profile")));
+	assert_true(scratch_holds(&scratch, "r/20261120T123005.250Z.ctprof.zst", TEXT("snapshot")));
+	recording_close(&profiles);
+	recording_close(&snapshots);
+	scratch_deinit(&scratch);
+}
+
+TEST(room_on_the_disk_is_left)
+{
+	struct recording recording;
+	struct scratch scratch;
+	struct error *err;
+	size_t removed = 0;
+
+	scratch_init(&scratch);
+	expect_ok(recording_create(scratch_path(&scratch, "r"), &recording));
+	expect_ok(recording_add(&recording, NOON, TEXT("one")));
+	expect_ok(recording_add(&recording, NOON, TEXT("two")));
+	/* More than any disk has free. */
+	recording.spared_percent = 101;
+	err = recording_add_within(&recording, &(struct keep){ 0 }, NOON, TEXT("x"), &removed);
+	assert_non_null(err);
+	assert_int_equal(err->errnum, ENOSPC);
+	error_destroy(err);
+	assert_int_equal(removed, 0);
+	err = recording_add_within(&recording, &(struct keep){ .bytes = 100 }, NOON, TEXT("x"),
+				   &removed);
+	assert_non_null(err);
+	error_destroy(err);
+	assert_int_equal(removed, 1);
+	assert_int_equal(recording.captures.count, 1);
+	recording_close(&recording);
+	scratch_deinit(&scratch);
+}
+
 /* Who moves a recording away and makes another in its place has both as they are. */
 TEST(a_directory_that_is_moved_stays_the_recording)
 {
@@ -294,6 +349,8 @@ TEST(the_span_of_a_recording)
 
 UNIT_TESTS(cmocka_unit_test(names_have_their_time), cmocka_unit_test(other_names),
 	   cmocka_unit_test(added_captures_exist),
+	   cmocka_unit_test(other_files_are_in_a_recording_of_their_own),
+	   cmocka_unit_test(room_on_the_disk_is_left),
 	   cmocka_unit_test(a_directory_that_is_moved_stays_the_recording),
 	   cmocka_unit_test(others_are_left_alone), cmocka_unit_test(retention_by_age_and_size),
 	   cmocka_unit_test(where_nothing_can_be_written),
