@@ -30,11 +30,13 @@
 struct profile_command_arguments {
 	struct profile_arguments profile;
 	struct profile_output output;
+	struct profile_flush flush;
 };
 
 static const struct option_row profile_rows[] = {
 	PROFILE_OPTIONS(profile_command_arguments),
 	PROFILE_OUTPUT_OPTIONS(profile_command_arguments),
+	PROFILE_FLUSH_OPTIONS(profile_command_arguments),
 };
 
 /* The state of a profile in progress. */
@@ -228,7 +230,7 @@ static struct error *show_profile(struct taking *t, unsigned interval)
 		return err;
 	if (t->command)
 		profile->meta.command = profile_name(profile, t->command[0], strlen(t->command[0]));
-	if (!profile->samples.count && !t->arguments->output.quiet)
+	if (!profile->samples.count && !t->arguments->output.quiet && !t->arguments->output.flush)
 		explain_nothing(t, profile);
 	t->is_shown = true;
 	return profile_output_show(&t->arguments->output, profile, NULL, interval);
@@ -317,6 +319,18 @@ static struct error *start_session(struct taking *t)
 	return err;
 }
 
+/* Tell the user where profiles go: no file appears before the first interval is over. */
+static void print_flush(const struct taking *t)
+{
+	char every[UNITS_TEXT_MAX];
+
+	if (t->arguments->output.quiet)
+		return;
+	units_format(every, UNIT_NS, (__int128)t->arguments->profile.interval_ns);
+	fprintf(stderr, "ctprof: writing a profile every %s to %s\n", every,
+		t->arguments->flush.directory);
+}
+
 static struct error *start_collecting(struct taking *t)
 {
 	const struct profile_arguments *a = &t->arguments->profile;
@@ -327,7 +341,10 @@ static struct error *start_collecting(struct taking *t)
 		err = run_go(t->run);
 	t->ends_ns = a->duration_ns ? now + a->duration_ns : 0;
 	t->next_ns = a->interval_ns ? now + a->interval_ns : 0;
-	if (!err && !t->run && !t->ends_ns && !t->arguments->output.quiet && isatty(STDERR_FILENO))
+	if (!err && t->arguments->output.flush)
+		print_flush(t);
+	else if (!err && !t->run && !t->ends_ns && !t->arguments->output.quiet &&
+		 isatty(STDERR_FILENO))
 		fputs("ctprof: profiling; press Ctrl-C to stop and show the result\n", stderr);
 	return err;
 }
@@ -385,6 +402,38 @@ static struct error *check_screen(const struct taking *t)
 	return NULL;
 }
 
+static struct error *check_flush(struct taking *t)
+{
+	struct profile_command_arguments *a = t->arguments;
+
+	if (!a->flush.directory)
+		return a->flush.keep.age_ms || a->flush.keep.bytes
+			       ? error_create("--keep requires --flush")
+			       : NULL;
+	if (a->output.tui)
+		return error_create("--flush has no effect with --tui");
+	if (a->output.paths.count)
+		return error_create("--flush and -o exclude each other");
+	if (!a->profile.interval_ns)
+		a->profile.interval_ns = PROFILE_FLUSH_INTERVAL_NS;
+	if (!a->output.format)
+		a->output.format = profile_formats[PROFILE_FORMAT_PPROF].name;
+	a->output.flush = &a->flush;
+	return NULL;
+}
+
+static struct error *open_flush(struct taking *t)
+{
+	struct profile_flush *flush = t->arguments->output.flush;
+	enum profile_format format;
+	struct error *err;
+
+	if (!flush)
+		return NULL;
+	err = profile_format_named(t->arguments->output.format, &format);
+	return err ? err : profile_flush_open(flush, profile_formats[format].extension);
+}
+
 /* Requires CAP_SYS_ADMIN, so it comes before privileges are dropped. */
 static int enable_statistics(void)
 {
@@ -422,9 +471,12 @@ static void select_states(struct taking *t)
 static struct error *collect_profile(struct taking *t, const char *title)
 {
 	sigset_t before;
-	struct error *err = t->command ? run_start(t->command, &t->run) : NULL;
-	const int statistics = enable_statistics();
+	struct error *err = open_flush(t);
+	int statistics;
 
+	if (!err && t->command)
+		err = run_start(t->command, &t->run);
+	statistics = enable_statistics();
 	keep_heap_small();
 	/* After run_start: the command has the privileges and the signal mask of our caller. */
 	if (!err)
@@ -480,11 +532,16 @@ static int end_output(const struct taking *t, int status)
 
 static int end_collecting(struct taking *t, struct error *err)
 {
+	const struct profile_flush *flush = &t->arguments->flush;
 	struct run_result result;
 	int status = STATUS_DONE;
 
 	if (err)
 		status = report_error(err, failure_status(t, err, t->is_shown));
+	if (flush->is_open && t->is_shown && !t->arguments->output.quiet)
+		profile_flush_print(flush);
+	if (!status && flush->lost && !t->command)
+		status = STATUS_FAILED;
 	profile_session_close(t->session);
 	if (!status && t->run) {
 		err = run_wait(t->run, &result);
@@ -561,6 +618,8 @@ static int run_in_mode(const struct command *command, int argc, char **argv, uns
 		if (!err)
 			err = check_screen(&taking);
 		if (!err)
+			err = check_flush(&taking);
+		if (!err)
 			err = profile_output_check(&arguments.output);
 		if (!err)
 			err = profile_arguments_settle(&arguments.profile);
@@ -569,6 +628,7 @@ static int run_in_mode(const struct command *command, int argc, char **argv, uns
 	}
 	profile_arguments_deinit(&arguments.profile);
 	profile_output_deinit(&arguments.output);
+	profile_flush_close(&arguments.flush);
 	return status_beside(argc, argv, status);
 }
 

@@ -197,9 +197,32 @@ static struct error *write_to(const struct profile_output *output,
 	return err;
 }
 
+static struct error *flush_interval(const struct profile_output *output,
+				    const struct profile_report *report, bool is_raw)
+{
+	enum profile_format format;
+	struct error *err = profile_format_named(output->format, &format);
+
+	if (err || (format == PROFILE_FORMAT_RAW) != is_raw)
+		return err;
+	return profile_flush_add(output->flush, report, format);
+}
+
 static bool is_picture(enum profile_format format)
 {
 	return format == PROFILE_FORMAT_SVG || format == PROFILE_FORMAT_HTML;
+}
+
+static bool wants_pictures(const struct profile_output *output)
+{
+	enum profile_format format;
+
+	if (output->format)
+		return !profile_format_named(output->format, &format) && is_picture(format);
+	for (size_t i = 0; i < output->paths.count; i++)
+		if (!profile_format_of_path(output->paths.items[i], &format) && is_picture(format))
+			return true;
+	return false;
 }
 
 /* Write files with unnamed frames before names are looked up. `pictures` is the report for these,
@@ -211,6 +234,9 @@ static struct error *write_files(const struct profile_output *output,
 {
 	struct error *err = NULL;
 
+	if (output->flush)
+		return flush_interval(
+			output, pictures && wants_pictures(output) ? pictures : report, is_raw);
 	for (size_t i = 0; !err && i < output->paths.count; i++) {
 		const char *path = output->paths.items[i];
 		enum profile_format format;
@@ -225,8 +251,10 @@ static struct error *write_files(const struct profile_output *output,
 
 static bool wants_names(const struct profile_output *output)
 {
-	if (!output->paths.count || output->filter)
+	if (output->filter || (!output->flush && !output->paths.count))
 		return true;
+	if (output->flush)
+		return !profile_output_has_raw(output);
 	for (size_t i = 0; i < output->paths.count; i++) {
 		enum profile_format format;
 		struct error *err = format_of(output, output->paths.items[i], &format);
@@ -243,6 +271,8 @@ static bool wants_names(const struct profile_output *output)
 
 bool profile_output_has_raw(const struct profile_output *output)
 {
+	if (output->flush)
+		return strcmp(output->format, profile_formats[PROFILE_FORMAT_RAW].name) == 0;
 	for (size_t i = 0; i < output->paths.count; i++) {
 		enum profile_format format;
 		struct error *err = format_of(output, output->paths.items[i], &format);
@@ -520,18 +550,6 @@ static bool hides_idle(const struct profile_output *output, const struct profile
 	       !output->shows_idle;
 }
 
-static bool wants_pictures(const struct profile_output *output)
-{
-	enum profile_format format;
-
-	if (output->format)
-		return !profile_format_named(output->format, &format) && is_picture(format);
-	for (size_t i = 0; i < output->paths.count; i++)
-		if (!profile_format_of_path(output->paths.items[i], &format) && is_picture(format))
-			return true;
-	return false;
-}
-
 /* Pictures have the idle waits as one frame; files for programs have everything. */
 static struct error *show_files(const struct profile_output *output,
 				const struct profile_report *report, struct flame_view view,
@@ -548,7 +566,7 @@ static struct error *show_files(const struct profile_output *output,
 		err = flame_create(report->profile, NULL, &view, &folded);
 	if (folded)
 		pictures.flame = folded;
-	if (!err && output->paths.count)
+	if (!err && (output->paths.count || output->flush))
 		return write_files(output, report, &pictures, false, interval);
 	if (!err)
 		err = profile_format_named(output->format, &format);

@@ -15,6 +15,7 @@
 
 #include "cli/options.h"
 #include "cli/terminal.h"
+#include "cmd/profile_flush.h"
 #include "profile/filter.h"
 #include "report/profile_report.h"
 
@@ -39,6 +40,7 @@ struct profile_output {
 	const char *file;             /* the one that the profile is from; NULL: none, or several */
 	bool is_elsewhere;            /* processes of the profile need not be those that are here */
 	struct symbol_cache *symbols; /* of several intervals; NULL: there is one profile */
+	struct profile_flush *flush;  /* where each interval goes, in `format`; NULL: elsewhere */
 };
 
 /* Is any file to be written with frames that have no names yet? */

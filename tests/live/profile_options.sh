@@ -304,10 +304,15 @@ distributions_are_right() {
 }
 
 intervals_add_up() {
-	rm -f "$scratch"/part.*.json
-	"$ctprof" offcpu -q --interval 150ms "$@" -o "$scratch/part.json" -- \
+	rm -rf "$scratch/parts"
+	mkdir "$scratch/parts"
+	case "$*" in
+	*--flush*) ;;
+	*) set -- "$@" -o "$scratch/parts/part.json" ;;
+	esac
+	"$ctprof" offcpu -q --interval 150ms "$@" -- \
 		"$programs/waits" "$disk" 4 250 pipe sleep mixed hog-1 > "$told"
-	set -- "$scratch"/part.*.json
+	set -- "$scratch"/parts/*.json
 	# On a busy host one may take longer than that. Who got the CPU unseen is waiting for it in one
 	# part, and has had it, by the kernel's own count, in the next: the footer says how often. The last may
 	# have nobody. Histograms, and who ran instead, have waits that are over; the last part may have others.
@@ -336,6 +341,56 @@ intervals_add_up() {
 		($all[] | ([.threads[]?.begun_ns] | min) as $begun | .longest[]? |
 			select(.begun_ns + .ns + (.runnable_ns // 0) < $begun) | "a block before its interval: \(.)")' > "$scratch/differs"
 	equal "what differs" "$(< "$scratch/differs")" ""
+}
+
+# --- in a directory ---
+
+# flushed ARGUMENTS...: profiles of this shell, in $flushed.
+flushed() {
+	output=$("$ctprof" offcpu --flush "$flushed" --interval 50ms -p $$ --no-children "$@" 2>&1)
+	echo "$output"
+}
+
+flush_names_and_keeps() {
+	local file count total
+
+	flushed=$scratch/flushed
+	rm -rf "$flushed"
+	flushed -d 1s
+	set -- "$flushed"/*
+	count=$#
+	between "files" 5 "$count" 22
+	has "what is said" "$output" "$count profiles written to $flushed ("
+	for file; do
+		[[ ${file##*/} =~ ^[0-9]{8}T[0-9]{6}\.[0-9]{3}Z\.pb\.gz$ ]]
+	done
+	equal "the mode" "$(stat -c %a "$flushed" "$1" | xargs)" "700 600"
+	# Intervals follow each other, and this shell does nothing but to wait for its child.
+	total=$("$ctprof" flame -q --format json "$@" | jq '[.samples.ns[]] | add / 1e6 | floor')
+	between "ms in all of them" 700 "$total" 1500
+	# Those of the run before are too old for the next, which goes on in the same directory.
+	sleep 0.5
+	flushed -d 1s --keep 500ms
+	has "what is said" "$output" "removed by --keep"
+	[ ! -e "$1" ]
+	between "files" 2 "$(find "$flushed" -type f | wc -l)" 15
+}
+
+flush_spares_the_disk() {
+	is_root
+	flushed=$scratch/small
+	mkdir -p "$flushed"
+	mount -t tmpfs -o size=160k ctprof-test "$flushed" || skip "nothing can be mounted"
+	at_end 'umount "$flushed"'
+	fails 1 "$ctprof" offcpu --flush "$flushed" --interval 20ms -p $$ --no-children -d 2s
+	echo "$output"
+	equal "how often it is said" "$(grep -c 'disk stay free: No space left on device; going on' <<< "$output")" 1
+	has summary "$output" "could not be written"
+	between "percent that are free" 5 "$(df --output=avail,size -B1 "$flushed" | awk 'NR == 2 { print int(100 * $1 / $2) }')" 20
+	flushed -d 1s --keep 1MiB
+	has summary "$output" "removed by --keep"
+	has_not summary "$output" "could not"
+	"$ctprof" flame -q "$flushed"/* > "$scratch/flame.out"
 }
 
 # --- where ---
@@ -553,6 +608,9 @@ run_case "offcpu: intervals add up, with --wakers" needs_profiles intervals_add_
 run_case "offcpu: intervals add up, with --off-cpu-period" needs_profiles intervals_add_up --off-cpu-period 1ms
 run_case "offcpu: intervals add up, with --hist, --longest and --preempted-by" needs_profiles \
 	intervals_add_up --hist --longest 3 --preempted-by
+run_case "offcpu: intervals add up, with --flush" needs_profiles intervals_add_up --flush "$scratch/parts" --format json
+run_case "offcpu: --flush names files by time, and keeps the last" needs_profiles flush_names_and_keeps
+run_case "offcpu: --flush leaves room on the disk" needs_profiles flush_spares_the_disk
 run_case "offcpu: stacks have their order, and inlined functions" needs_profiles stacks_have_their_order
 run_case "offcpu: stacks have their system call" needs_profiles system_calls_are_named
 run_case "profile: samples are of the time on the CPU" needs_profiles undisturbed time_on_the_cpu
