@@ -260,6 +260,7 @@ static struct error *prepare(struct serving *s)
 		return err;
 	s->options = profile_arguments_apply(a);
 	s->options.statistics = statistics;
+	s->options.latencies = s->options.off_cpu;
 	s->capture = (struct capture_options){
 		.pids = a->target.pids.items,
 		.pid_count = a->target.pids.count,

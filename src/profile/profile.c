@@ -47,6 +47,9 @@ void profile_destroy(struct profile *profile)
 	array_deinit(&profile->preemptors);
 	array_deinit(&profile->quotas);
 	array_deinit(&profile->histograms);
+	for (size_t i = 0; i < profile->latencies.count; i++)
+		histogram_destroy(profile->latencies.items[i].histogram);
+	array_deinit(&profile->latencies);
 	word_map_deinit(&profile->frame_numbers);
 	tree_index_deinit(&profile->node_index);
 	word_map_deinit(&profile->sample_numbers);

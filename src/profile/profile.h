@@ -176,6 +176,13 @@ struct profile_quota {
 	uint64_t waits_ns;           /* of threads of the profile in it for a CPU, for any reason */
 };
 
+/* A histogram of the latencies of all threads of a cgroup. */
+struct profile_latency {
+	const struct name *cgroup; /* path; NULL: all that have none of their own */
+	uint32_t kind;             /* enum latency_kind (sched/profile_record.h) */
+	struct histogram *histogram;
+};
+
 /* Histograms of the blocked or runnable intervals of a thread. */
 struct thread_histogram {
 	uint32_t thread;
@@ -271,6 +278,9 @@ struct profile {
 	struct {
 		ARRAY(struct thread_histogram);
 	} histograms;
+	struct {
+		ARRAY(struct profile_latency);
+	} latencies; /* in no file */
 	struct tree_index node_index;
 	/* By what makes them equal. Samples that came at once are in the map when one is added. */
 	struct word_map frame_numbers, sample_numbers;

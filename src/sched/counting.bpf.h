@@ -147,6 +147,37 @@ static __always_inline void count_slot(__u32 thread, __u32 class, __u64 ns)
 	value->sum += ns;
 }
 
+/* --- latencies by cgroup --- */
+
+/* The threads of a place are those of its cgroup as the places were when this was called last. */
+static __always_inline __u32 latency_place(struct profile_record *t)
+{
+	__u32 generation = *(volatile __u32 *)&state.latency_generation;
+	__u64 cgroup = t->task.cgroup;
+	__u32 *place;
+
+	if (t->latency_generation != generation) {
+		place = bpf_map_lookup_elem(&latency_places, &cgroup);
+		t->latency_place = place ? *place : 0;
+		t->latency_generation = generation;
+	}
+	return t->latency_place & (LATENCY_PLACES - 1);
+}
+
+static __always_inline void count_latency(struct profile_record *t, enum latency_kind kind,
+					  __u64 ns)
+{
+	__u32 shard = bpf_get_smp_processor_id() & (LATENCY_SHARDS - 1);
+	__u32 key = LATENCY_HISTOGRAM(shard, latency_place(t), kind);
+	struct latency_slots *histogram = bpf_map_lookup_elem(&latencies, &key);
+	__u32 slot = bucket_slot(ns, LATENCY_FRAC_BITS);
+
+	if (!histogram || slot >= LATENCY_SLOTS)
+		return;
+	__sync_fetch_and_add(&histogram->counts[slot], 1);
+	__sync_fetch_and_add(&histogram->sum, ns);
+}
+
 /* --- the longest waits ---
  *
  * On each CPU by itself: the longest of all CPUs are among them. */

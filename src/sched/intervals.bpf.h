@@ -205,6 +205,11 @@ __noinline int end_interval(struct profile_record *t, __u32 number, __u64 now,
 	if (!(t->task.flags & RECORD_WANTED) || !config.wants_off_cpu)
 		return 0;
 	counts->events++;
+	if (config.wants_latencies) {
+		if (t->task.state == CLASS_IO_WAIT)
+			count_latency(t, LATENCY_BLOCK_IO, blocked_ns);
+		count_latency(t, LATENCY_RUN_QUEUE, runnable_ns);
+	}
 	/* All waits of a thread are wanted, and nothing but their times. */
 	if (config.only_times) {
 		keep_interval(t, number, blocked_ns, runnable_ns, counts);

@@ -49,6 +49,14 @@ struct amounts {
 	} values;
 };
 
+/* Places of cgroups for latencies (reading_latencies.c). */
+struct latency_place {
+	uint64_t cgroup; /* its number; 0: the place is free */
+	char *path;
+	unsigned unseen;                          /* readings without a thread in it */
+	struct latency_slots last[LATENCY_KINDS]; /* at the last reading */
+};
+
 struct profile_session {
 	struct profile_options options;
 	struct profile_bpf *program;
@@ -77,6 +85,8 @@ struct profile_session {
 	struct quotas quotas; /* at that time */
 	struct counted_table counted;
 	struct amounts slots, runners;
+	struct latency_slots *latencies;      /* mapped; NULL: not wanted */
+	struct latency_place *latency_places; /* LATENCY_PLACES */
 	struct {
 		bool is_new;           /* since the last reading: the one before has counts left */
 		struct word_map moved; /* numbers of stacks in the one before, to those in this */
@@ -96,5 +106,9 @@ void profile_session_find_symbols(struct profile_session *session);
 
 /* Read the quotas of the host before the first reading, if they are wanted (reading_quotas.c). */
 void profile_begin_quotas(struct profile_session *session);
+
+/* Map the histograms of latencies, if they are wanted (reading_latencies.c). */
+struct error *profile_open_latencies(struct profile_session *session) MUST_CHECK;
+void profile_close_latencies(struct profile_session *session);
 
 #endif

@@ -299,6 +299,22 @@ struct {
 	__type(value, struct slot_value);
 } slots SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, LATENCY_HISTOGRAM(LATENCY_SHARDS, 0, 0));
+	__type(key, __u32);
+	__type(value, struct latency_slots);
+} latencies SEC(".maps");
+
+/* Of cgroups, by their numbers. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, LATENCY_PLACES);
+	__type(key, __u64);
+	__type(value, __u32);
+} latency_places SEC(".maps");
+
 /* Preallocated: one switch may add many entries, and the kernel's reserve for growing hashes has
  * only a few. */
 struct {

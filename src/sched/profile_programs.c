@@ -123,6 +123,7 @@ static void configure(struct profile_config *config, const struct profile_option
 	config->wants_waker_records = options->wakers || options->longest;
 	config->wants_runners = options->runners;
 	config->wants_histograms = options->histograms;
+	config->wants_latencies = options->latencies;
 	config->wants_off_cpu = options->off_cpu;
 	config->only_times = options->only_times;
 	config->longest = options->longest;
@@ -223,6 +224,8 @@ static void size_maps(struct profile_bpf *program, const struct profile_options 
 	bpf_map__set_max_entries(program->maps.stack_numbers, entries(share, 64, 4u << 20));
 	bpf_map__set_max_entries(program->maps.slots,
 				 options->histograms ? entries(share / 2, 64, 1u << 20) : 1);
+	if (!options->latencies)
+		bpf_map__set_max_entries(program->maps.latencies, 1);
 	bpf_map__set_max_entries(program->maps.runners,
 				 options->runners ? entries(share / 2, 128, 1u << 16) : 1);
 	if (options->probes)

@@ -235,6 +235,8 @@ static struct error *read_maps(struct profile_reading *r)
 		err = reading_extras(r);
 	if (!err)
 		err = reading_quotas(r);
+	if (!err && r->session->latencies)
+		err = reading_latencies(r);
 	if (!err)
 		err = reading_target(r);
 	if (!err && r->session->images)

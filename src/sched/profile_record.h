@@ -53,6 +53,7 @@ struct profile_config {
 	__u8 wants_waker_records;    /* wakers are told by their records, not by thread numbers */
 	__u8 wants_runners;          /* record the threads that ran while one waited */
 	__u8 wants_histograms;
+	__u8 wants_latencies;
 	__u8 wants_off_cpu;    /* else time is accounted, and nothing is kept of it */
 	__u8 is_late;          /* stacks of what is sampled are taken when it is over: sched_exit */
 	__u8 only_times;       /* of threads: no stacks, and all intervals are kept */
@@ -131,7 +132,9 @@ struct profile_record {
 	/* Of each in `first`. */
 	__u16 longest[RECORD_COUNTS];
 	__u32 wakers[RECORD_COUNTS]; /* of the longest */
-	__u64 fill[3];
+	/* Where its latencies are counted, as of this generation of places; 0: not looked up. */
+	__u32 latency_place, latency_generation;
+	__u64 fill[2];
 };
 _Static_assert(sizeof(struct profile_record) % 128 == 0, "CPUs fetch lines in pairs");
 _Static_assert((int)CLASS_COUNT <= (int)PROFILE_TIMES && (int)PROFILE_TIMES <= (int)RECORD_TIMES,
@@ -233,6 +236,28 @@ struct slot_value {
 	__u64 count, sum;
 };
 
+/*
+ * Latencies by cgroup: histograms of all waits of the threads that are wanted, whether they are
+ * kept or not. A few cgroups have places, which user space gives them; place 0 has all others. CPUs
+ * share histograms by shards, which user space maps and sums up.
+ */
+enum latency_kind { LATENCY_RUN_QUEUE, LATENCY_BLOCK_IO, LATENCY_KINDS };
+#define LATENCY_PLACES    16
+#define LATENCY_SHARDS    8
+#define LATENCY_FRAC_BITS 4
+#define LATENCY_SLOTS     1022
+
+struct latency_slots {
+	__u64 counts[LATENCY_SLOTS];
+	__u64 sum; /* ns */
+	__u64 unused;
+};
+_Static_assert(BUCKET_SLOTS(LATENCY_FRAC_BITS) <= LATENCY_SLOTS, "each value has a slot");
+_Static_assert(sizeof(struct latency_slots) == 8192, "whole pages");
+
+#define LATENCY_HISTOGRAM(shard, place, kind) \
+	(((shard)*LATENCY_PLACES + (place)) * LATENCY_KINDS + (kind))
+
 struct runner_key {
 	__u32 waiter, runner; /* records; runner 0: not known any more; or one of these */
 };
@@ -292,7 +317,8 @@ struct profile_state {
 	 * were added since: some are overwritten. */
 	__u32 lacking_count;
 	__u32 lacking[LACKING_MAX];
-	__s32 deferred_left; /* stacks that may still be deferred; it may fall below 0 */
+	__s32 deferred_left;      /* stacks that may still be deferred; it may fall below 0 */
+	__u32 latency_generation; /* user space adds 1 when it gives places to other cgroups */
 };
 
 #endif

@@ -157,7 +157,7 @@ static struct error *open_profiler(struct profile_session *session)
 		.most_frames = options->user_frames,
 	};
 	open_cgroups(session);
-	return NULL;
+	return profile_open_latencies(session);
 }
 
 struct error *profile_session_open(const struct profile_options *options,
@@ -198,6 +198,7 @@ void profile_session_close(struct profile_session *session)
 	first_stacks_deinit(&session->first_stacks);
 	deferred_stacks_close(&session->deferred_stacks);
 	profile_chunks_deinit(&session->chunks);
+	profile_close_latencies(session);
 	profile_bpf__destroy(session->program);
 	if (session->cgroups >= 0)
 		close(session->cgroups);

@@ -61,6 +61,10 @@ struct error *reading_target(struct profile_reading *r) MUST_CHECK;
  * known (reading_quotas.c). */
 struct error *reading_quotas(struct profile_reading *r) MUST_CHECK;
 
+/* Read the latencies by cgroup, and give free places to other cgroups, once threads are known
+ * (reading_latencies.c). */
+struct error *reading_latencies(struct profile_reading *r) MUST_CHECK;
+
 /* A wait in this kernel stack, before any node is asked for (reading_stacks.c). */
 struct error *reading_stack_of_wait(struct profile_reading *r, uint32_t stack,
 				    uint64_t ns) MUST_CHECK;

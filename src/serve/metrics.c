@@ -3,20 +3,35 @@
 
 #include <string.h>
 
+#include "report/exposition.h"
+
 /* Series beside those of groups: all states of the special groups, and single ones. */
 #define SERIES_OF_HOST 64
 
+/* Histograms of latencies may be the fourth part of all series. */
+static size_t histograms_for(size_t series_most)
+{
+	const size_t most = series_most / 4 / METRIC_HISTOGRAM_SERIES / LATENCY_KINDS;
+
+	return most > LATENCIES_SPECIAL ? most : LATENCIES_SPECIAL;
+}
+
 void metrics_init(struct metrics *metrics, size_t series_most)
 {
+	const size_t histograms = histograms_for(series_most);
+
 	*metrics = (struct metrics){ 0 };
 	memset(metrics->pressure_ns, 0xff, sizeof(metrics->pressure_ns));
+	metric_latencies_init(&metrics->latencies, histograms);
 	metric_groups_init(&metrics->groups,
-			   series_most - SERIES_OF_HOST - (size_t)GROUPS_SPECIAL * STATE_COUNT);
+			   series_most - SERIES_OF_HOST - (size_t)GROUPS_SPECIAL * STATE_COUNT -
+				   histograms * LATENCY_KINDS * METRIC_HISTOGRAM_SERIES);
 }
 
 void metrics_deinit(struct metrics *metrics)
 {
 	metric_groups_deinit(&metrics->groups);
+	metric_latencies_deinit(&metrics->latencies);
 }
 
 static void take_host(struct metrics *m, const struct tick_host *host)
@@ -42,13 +57,16 @@ static void take_losses(struct metrics *m, const struct profile_losses *losses)
 	m->collector_ns += losses->own_cpu_ns;
 }
 
-struct error *metrics_take(struct metrics *metrics, const struct store *store)
+struct error *metrics_take(struct metrics *metrics, const struct store *store,
+			   const struct tick *tick)
 {
-	const struct store_tick *tick = &store->ticks.items[store->ticks.count - 1];
+	struct error *err = metric_groups_take(&metrics->groups, store);
 
+	if (err)
+		return err;
 	metrics->readings++;
-	metrics->ns += tick->ns;
-	take_host(metrics, &tick->host);
-	take_losses(metrics, &tick->losses);
-	return metric_groups_take(&metrics->groups, store);
+	metrics->ns += tick->header->ns;
+	take_host(metrics, &tick->header->host);
+	take_losses(metrics, &tick->header->losses);
+	return metric_latencies_take(&metrics->latencies, tick);
 }

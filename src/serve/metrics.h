@@ -15,14 +15,16 @@
 
 #include "serve/http.h"
 #include "serve/metric_groups.h"
+#include "serve/metric_latencies.h"
 
 #define METRICS_SERIES          2000
-#define METRICS_SERIES_LEAST    200
+#define METRICS_SERIES_LEAST    300
 #define METRICS_SERIES_GREATEST 100000
 
 /* Sums of all readings; TICK_UNMEASURED: none had it. */
 struct metrics {
 	struct metric_groups groups;
+	struct metric_latencies latencies;
 	uint64_t readings, ns;
 	uint64_t cpu_ns, pressure_ns[TICK_PRESSURES_COUNT];
 	struct tick_host host; /* of the last reading */
@@ -34,7 +36,8 @@ void metrics_init(struct metrics *metrics, size_t series_most);
 void metrics_deinit(struct metrics *metrics);
 
 /* Add the reading, which the store has taken already. */
-struct error *metrics_take(struct metrics *metrics, const struct store *store) MUST_CHECK;
+struct error *metrics_take(struct metrics *metrics, const struct store *store,
+			   const struct tick *tick) MUST_CHECK;
 
 http_handler answer_metrics;
 

@@ -51,17 +51,17 @@ static struct metric_label label(const char *name, const char *value)
 /* --- threads --- */
 
 /* Where a cgroup is: its path, and the unit and container that the path tells. */
-static void put_place(struct metric_label ret[3], const struct name *cgroup)
+static void put_place(struct metric_label ret[3], struct text cgroup)
 {
 	struct text unit = { 0 }, container = { 0 };
 
-	if (!place_unit(name_text(cgroup), &unit))
+	if (!place_unit(cgroup, &unit))
 		unit = (struct text){ 0 };
-	if (place_container(name_text(cgroup), &container))
+	if (place_container(cgroup, &container))
 		container.length = CONTAINER_DIGITS;
 	else
 		container = (struct text){ 0 };
-	ret[0] = (struct metric_label){ "cgroup", name_text(cgroup) };
+	ret[0] = (struct metric_label){ "cgroup", cgroup };
 	ret[1] = (struct metric_label){ "unit", unit };
 	ret[2] = (struct metric_label){ "container", container };
 }
@@ -92,7 +92,7 @@ static void put_groups(struct making *m)
 		const struct metric_group_time *time = &groups->shown.items[i];
 		struct metric_label labels[4];
 
-		put_place(labels, time->cgroup);
+		put_place(labels, name_text(time->cgroup));
 		labels[3] = (struct metric_label){ "threads", name_text(time->threads) };
 		put_states(m, family, labels, time->ns);
 	}
@@ -128,6 +128,40 @@ static void put_threads(struct making *m)
 			ns += state_rows[s].main == state_mains[i] ? groups->last[s] : 0;
 		series.number = thousandths((double)ns / (double)groups->last_ns);
 		put(m, family, series);
+	}
+}
+
+/* --- latencies --- */
+
+static void put_latencies(struct making *m)
+{
+	static const struct {
+		const char *name, *help;
+	} rows[LATENCY_KINDS] = {
+		[LATENCY_RUN_QUEUE] = { "ctprof_run_queue_latency_seconds",
+					"How long threads that could run waited for a CPU." },
+		[LATENCY_BLOCK_IO] = { "ctprof_block_io_latency_seconds",
+				       "How long threads waited for storage." },
+	};
+	static const char *const special[] = {
+		[LATENCIES_OTHER] = "other", [LATENCIES_ENDED] = "ended"
+	};
+	const struct metric_latencies *latencies = &m->web->metrics.latencies;
+
+	for (size_t kind = 0; kind < LATENCY_KINDS; kind++) {
+		struct metric_family *family =
+			begin(m, rows[kind].name, METRIC_HISTOGRAM, "seconds", 9, rows[kind].help);
+
+		for (size_t i = 0; i < latencies->all.count; i++) {
+			const struct metric_latency *latency = &latencies->all.items[i];
+			struct metric_series series = { .histogram = latency->kinds[kind] };
+
+			if (!series.histogram->count)
+				continue;
+			put_place(series.labels,
+				  text_of(latency->cgroup ? latency->cgroup : special[i]));
+			put(m, family, series);
+		}
 	}
 }
 
@@ -242,6 +276,7 @@ static struct error *make_families(const struct web *web, struct metric_families
 
 	put_groups(&m);
 	put_threads(&m);
+	put_latencies(&m);
 	put_host(&m);
 	put_measurement(&m);
 	put_cost(&m);

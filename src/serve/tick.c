@@ -180,6 +180,31 @@ static struct error *put_samples(struct packing *p)
 	return NULL;
 }
 
+static struct error *put_latencies(struct packing *p)
+{
+	for (size_t i = 0; i < p->profile->latencies.count; i++) {
+		const struct profile_latency *from = &p->profile->latencies.items[i];
+		struct tick_latency to = { .kind = from->kind, .sum = from->histogram->sum };
+		struct error *err = number_of_name(p, from->cgroup, &to.cgroup);
+
+		for (uint32_t slot = 0; !err && slot < BUCKET_SLOTS(LATENCY_FRAC_BITS); slot++) {
+			const struct tick_slot put = { .slot = slot,
+						       .count = from->histogram->slots[slot] };
+
+			if (!put.count)
+				continue;
+			to.slots++;
+			if (!array_push(&p->slots_, put))
+				err = &error_no_memory;
+		}
+		if (err)
+			return err;
+		if (!array_push(&p->latencies_, to))
+			return &error_no_memory;
+	}
+	return NULL;
+}
+
 static struct error *put_meta(struct packing *p, struct tick_meta *ret)
 {
 	const struct profile_meta *meta = &p->profile->meta;
@@ -271,6 +296,8 @@ struct error *tick_pack(const struct profile *profile, const struct tick_host *h
 		err = put_wakers(&p);
 	if (!err)
 		err = put_samples(&p);
+	if (!err)
+		err = put_latencies(&p);
 	if (!err)
 		err = put_meta(&p, &header.meta);
 	return err ? err : join(&p, &header, buffer);
@@ -370,6 +397,24 @@ static bool samples_are_sound(const struct tick *tick)
 	return true;
 }
 
+static bool latencies_are_sound(const struct tick *tick)
+{
+	uint64_t left = tick->header->slots_count;
+
+	for (size_t i = 0; i < tick->header->latencies_count; i++) {
+		const struct tick_latency *latency = &tick->latencies[i];
+
+		if (!is_name_or_none(tick, latency->cgroup) || latency->kind >= LATENCY_KINDS ||
+		    latency->slots > left)
+			return false;
+		left -= latency->slots;
+	}
+	for (size_t i = 0; i < tick->header->slots_count; i++)
+		if (tick->slots[i].slot >= BUCKET_SLOTS(LATENCY_FRAC_BITS))
+			return false;
+	return left == 0;
+}
+
 static bool names_are_sound(const struct tick *tick)
 {
 	uint64_t left = tick->header->text_count;
@@ -408,7 +453,8 @@ struct error *tick_unpack(const void *bytes, size_t length, struct tick *ret)
 	if (left)
 		return malformed("bytes behind the last table");
 	if (!names_are_sound(&tick) || !meta_is_sound(&tick) || !frames_are_sound(&tick) ||
-	    !nodes_are_sound(&tick) || !threads_are_sound(&tick) || !samples_are_sound(&tick))
+	    !nodes_are_sound(&tick) || !threads_are_sound(&tick) || !samples_are_sound(&tick) ||
+	    !latencies_are_sound(&tick))
 		return malformed("a number beyond its table");
 	*ret = tick;
 	return NULL;

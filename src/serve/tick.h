@@ -17,6 +17,7 @@
 #define SERVE_TICK_H
 
 #include "profile/profile.h"
+#include "sched/profile_record.h"
 
 #define TICK_NONE UINT32_MAX
 
@@ -69,6 +70,21 @@ struct tick_waker {
 	uint32_t tid, name;
 };
 
+/* A histogram of the latencies of a cgroup, whose slots follow those of the one before. */
+struct tick_latency {
+	uint32_t cgroup; /* of names; TICK_NONE: all others */
+	uint32_t kind;   /* enum latency_kind */
+	uint32_t slots;  /* that are not 0 */
+	uint32_t unused;
+	uint64_t sum; /* ns */
+};
+
+struct tick_slot {
+	uint32_t slot; /* of LATENCY_FRAC_BITS */
+	uint32_t unused;
+	uint64_t count;
+};
+
 /* What a profile says of itself in words (struct profile_meta), as numbers of names. */
 #define TICK_META_NAMES(NAME) NAME(host) NAME(kernel) NAME(version) NAME(mode) NAME(target)
 
@@ -83,13 +99,15 @@ struct tick_meta {
 
 /* The tables of a tick, in the order in which they follow the header: TABLE(type, name). Names are
  * their lengths, and then `text` all bytes. */
-#define TICK_TABLES(TABLE)                 \
-	TABLE(struct sample, samples)      \
-	TABLE(struct tick_thread, threads) \
-	TABLE(struct tick_frame, frames)   \
-	TABLE(struct node, nodes)          \
-	TABLE(struct tick_waker, wakers)   \
-	TABLE(uint32_t, names)             \
+#define TICK_TABLES(TABLE)                    \
+	TABLE(struct sample, samples)         \
+	TABLE(struct tick_thread, threads)    \
+	TABLE(struct tick_frame, frames)      \
+	TABLE(struct node, nodes)             \
+	TABLE(struct tick_waker, wakers)      \
+	TABLE(struct tick_latency, latencies) \
+	TABLE(struct tick_slot, slots)        \
+	TABLE(uint32_t, names)                \
 	TABLE(char, text)
 
 struct tick_header {

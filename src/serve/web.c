@@ -70,7 +70,7 @@ static struct error *take_reading(struct web *web)
 
 	if (!err)
 		err = store_take(web->store, &tick);
-	return err ? err : metrics_take(&web->metrics, web->store);
+	return err ? err : metrics_take(&web->metrics, web->store, &tick);
 }
 
 static struct error *take_message(struct web *web)

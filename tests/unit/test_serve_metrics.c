@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "report/exposition.h"
 #include "unit/profile_scene.h"
 
 #define SECOND ((uint64_t)1000000000)
@@ -70,7 +71,7 @@ static void end_reading(struct scene *s, struct profile *p)
 	expect_ok(tick_pack(p, &host, &buffer));
 	expect_ok(tick_unpack(buffer.bytes, buffer.length, &tick));
 	expect_ok(store_take(s->store, &tick));
-	expect_ok(metrics_take(&s->metrics, s->store));
+	expect_ok(metrics_take(&s->metrics, s->store, &tick));
 	free(buffer.bytes);
 	profile_destroy(p);
 }
@@ -165,7 +166,7 @@ TEST(a_hundred_thousand_groups)
 	}
 	for (unsigned i = 77; i < GROUPS; i += GROUPS / BUSY)
 		assert_true(shown_ns(&s, "/a", name_of(i), STATE_EXEC) == 2 * (SECOND + i));
-	assert_true(s.metrics.groups.series > METRICS_SERIES * 3 / 4);
+	assert_true(s.metrics.groups.series > METRICS_SERIES / 2);
 	assert_int_equal(metric_groups_in_other(&s.metrics.groups),
 			 GROUPS - s.metrics.groups.shown.count);
 	close_scene(&s);
@@ -237,5 +238,89 @@ TEST(ended_groups_are_folded)
 	close_scene(&s);
 }
 
+/* --- latencies --- */
+
+static void put_latency(struct profile *p, const char *cgroup, enum latency_kind kind, uint64_t ns,
+			uint64_t count)
+{
+	struct profile_latency latency = { .kind = kind,
+					   .histogram = histogram_create(LATENCY_FRAC_BITS) };
+
+	if (cgroup)
+		latency.cgroup = profile_name(p, cgroup, strlen(cgroup));
+	histogram_record(latency.histogram, ns, count);
+	assert_true(array_push(&p->latencies, latency));
+}
+
+static const struct metric_latency *latency_of(const struct scene *s, const char *cgroup)
+{
+	const struct metric_latencies *l = &s->metrics.latencies;
+
+	for (size_t i = LATENCIES_SPECIAL; i < l->all.count; i++)
+		if (strcmp(l->all.items[i].cgroup, cgroup) == 0)
+			return &l->all.items[i];
+	return NULL;
+}
+
+TEST(latencies_are_added_up_by_cgroup)
+{
+	struct scene s;
+
+	open_scene(&s, METRICS_SERIES, (size_t)1 << 30);
+	for (int i = 0; i < 3; i++) {
+		struct profile *p = begin_reading(&s);
+
+		put_thread(&s, p, "/a", "x", 1, CLASS_IO_WAIT, false);
+		put_latency(p, NULL, LATENCY_RUN_QUEUE, 5, 2);
+		put_latency(p, "/a", LATENCY_RUN_QUEUE, 1000, 1);
+		put_latency(p, "/a", LATENCY_BLOCK_IO, 3000000, 4);
+		put_latency(p, "/b", LATENCY_BLOCK_IO, UINT64_MAX, 1);
+		end_reading(&s, p);
+	}
+	assert_int_equal(s.metrics.latencies.all.count, LATENCIES_SPECIAL + 2);
+	assert_int_equal(s.metrics.latencies.all.items[LATENCIES_OTHER].kinds[0]->count, 6);
+	assert_int_equal(latency_of(&s, "/a")->kinds[LATENCY_RUN_QUEUE]->count, 3);
+	assert_int_equal(latency_of(&s, "/a")->kinds[LATENCY_BLOCK_IO]->count, 12);
+	assert_int_equal(latency_of(&s, "/a")->kinds[LATENCY_BLOCK_IO]->sum, 36000000);
+	assert_int_equal(latency_of(&s, "/b")->kinds[LATENCY_BLOCK_IO]->count, 3);
+	close_scene(&s);
+}
+
+/* Cgroups come and go; all values are there, in no more histograms than may be. */
+TEST(latencies_are_bounded)
+{
+	uint64_t all = 0;
+	struct scene s;
+
+	open_scene(&s, METRICS_SERIES, (size_t)1 << 30);
+	for (int i = 0; i < 400; i++) {
+		struct profile *p = begin_reading(&s);
+		uint64_t count = 0;
+
+		for (int k = 0; k < 20; k++) {
+			char cgroup[32];
+
+			snprintf(cgroup, sizeof(cgroup), "/%d", k < 3 ? k : i / 100 * 100 + k);
+			put_latency(p, cgroup, LATENCY_RUN_QUEUE, 1000, 1);
+			all++;
+		}
+		end_reading(&s, p);
+		for (size_t c = 0; c < s.metrics.latencies.all.count; c++)
+			count += s.metrics.latencies.all.items[c].kinds[LATENCY_RUN_QUEUE]->count;
+		assert_true(count == all);
+		assert_true(s.metrics.latencies.all.count <= s.metrics.latencies.most);
+		assert_true(s.metrics.latencies.all.count * METRIC_HISTOGRAM_SERIES *
+				    LATENCY_KINDS <=
+			    METRICS_SERIES / 4);
+	}
+	assert_int_equal(latency_of(&s, "/1")->kinds[LATENCY_RUN_QUEUE]->count, 400);
+	assert_non_null(latency_of(&s, "/303"));
+	assert_null(latency_of(&s, "/3"));
+	assert_true(s.metrics.latencies.all.items[LATENCIES_ENDED].kinds[0]->count > 0);
+	close_scene(&s);
+}
+
 UNIT_TESTS(cmocka_unit_test(threads_are_grouped_by_cgroup_and_pattern),
-	   cmocka_unit_test(a_hundred_thousand_groups), cmocka_unit_test(ended_groups_are_folded))
+	   cmocka_unit_test(a_hundred_thousand_groups), cmocka_unit_test(ended_groups_are_folded),
+	   cmocka_unit_test(latencies_are_added_up_by_cgroup),
+	   cmocka_unit_test(latencies_are_bounded))

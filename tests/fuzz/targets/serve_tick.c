@@ -20,7 +20,7 @@ static struct error *take(struct store *store, struct metrics *metrics, const ui
 	if (!err)
 		err = store_take(store, &tick);
 	if (!err)
-		err = metrics_take(metrics, store);
+		err = metrics_take(metrics, store, &tick);
 	free(aligned);
 	return err;
 }
