@@ -19,7 +19,7 @@ metrics_are_what_threads_did() {
 	local try
 
 	start "$programs/churn" 20 10
-	serve --keep 1h --max-series 200
+	serve --keep 1h --max-series 300
 	sleep 4
 	for try in 1 2 3 4 5; do
 		get /metrics > "$scratch/metrics"
@@ -31,7 +31,7 @@ metrics_are_what_threads_did() {
 		"$scratch/threads" | sort > "$scratch/expected"
 	sums "$scratch/metrics" | diff "$scratch/expected" -
 	[ -s "$scratch/expected" ]
-	between "series" 50 "$(grep -vc '^#' "$scratch/metrics")" 200
+	between "series" 50 "$(grep -vc '^#' "$scratch/metrics")" 300
 }
 
 # The format is the one that is wanted most, of those that there are.
@@ -54,5 +54,61 @@ metrics_have_the_format_that_is_wanted() {
 	equal "promtool's opinion" "$(promtool check metrics < "$scratch/metrics" 2>&1)" ""
 }
 
+# scrape OPTION...: start a Prometheus that scrapes the server by the configuration in doc/serve.md, each second. Its port is in $port.
+scrape() {
+	port=$((20000 + RANDOM % 20000))
+	sed -n '/^scrape_configs:/,/^```/p' doc/serve.md | grep -v '^```' |
+		sed "s|127.0.0.1:7070|${at#http://}|; 1i global: { scrape_interval: 1s }" > "$scratch/prometheus.yml"
+	promtool check config "$scratch/prometheus.yml" > /dev/null
+	prometheus --config.file="$scratch/prometheus.yml" --storage.tsdb.path="$scratch/tsdb.$port" \
+		--web.listen-address="127.0.0.1:$port" --log.level=error "$@" > "$scratch/prometheus.$port" 2>&1 &
+	at_end "kill $!; wait $!"
+}
+
+# ask PORT QUERY: one value.
+ask() {
+	curl -sSG --max-time 30 "http://127.0.0.1:$1/api/v1/query" --data-urlencode "query=$2" | jq -r '.data.result[0].value[1] // "none"'
+}
+
+scraped() {
+	[ "$(ask "$1" 'ctprof_readings_total' 2> /dev/null)" = "$2" ]
+}
+
+# Debian's Prometheus, by text and by protobuf with native histograms, has what curl gets. The process that measures is
+# stopped meanwhile, so that they ask for the same.
+prometheus_reads_them() {
+	local classic native count
+
+	command -v prometheus > /dev/null || skip "needs prometheus"
+	start "$programs/churn" 20 10
+	serve
+	sleep 3
+	kill -STOP "$server"
+	at_end "kill -CONT $server"
+	scrape
+	classic=$port
+	scrape --enable-feature=native-histograms
+	native=$port
+	get /metrics > "$scratch/metrics"
+	for port in $classic $native; do
+		until scraped "$port" "$(readings "$scratch/metrics")"; do sleep 0.2; done
+		sums "$scratch/metrics" | while read -r state ns; do
+			equal "time of $state" "$(ask "$port" "round(sum(ctprof_thread_state_seconds_total{state='$state'}) * 1e6)")" \
+				"$(awk -v ns="$ns" 'BEGIN { printf "%.0f", ns / 1e3 }')"
+		done
+		between "series" 50 "$(ask "$port" scrape_samples_scraped)" 2000
+	done
+	count=$(awk '/^ctprof_run_queue_latency_seconds_count/ { sum += $NF } END { print sum + 0 }' "$scratch/metrics")
+	[ "$count" -gt 0 ]
+	equal "waits for a CPU, classic" "$(ask "$classic" 'sum(ctprof_run_queue_latency_seconds_count)')" "$count"
+	equal "waits for a CPU, native" "$(ask "$native" 'histogram_count(sum(ctprof_run_queue_latency_seconds))')" "$count"
+	# Both are in the same classic bucket, which is four times as wide as its lower bound.
+	between "percent of the median of classic buckets" 25 \
+		"$(awk -v native="$(ask "$native" 'histogram_quantile(0.5, sum(ctprof_run_queue_latency_seconds))')" \
+			-v classic="$(ask "$classic" 'histogram_quantile(0.5, sum by (le) (ctprof_run_queue_latency_seconds_bucket))')" \
+			'BEGIN { printf "%.0f", native * 100 / classic }')" 400
+}
+
+run_case "metrics: Prometheus reads them" prometheus_reads_them
 run_case "metrics: sums are what threads did" metrics_are_what_threads_did
 run_case "metrics: the format is the one that is wanted" metrics_have_the_format_that_is_wanted
