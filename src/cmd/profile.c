@@ -442,16 +442,6 @@ static int enable_statistics(void)
 	return program_cost_enable();
 }
 
-/* Give freed memory back to the kernel: the start of a profile needs several times the memory that
- * the rest of it keeps, and a profile may run for days. By default the allocator raises these
- * limits as it goes. */
-static void keep_heap_small(void)
-{
-	mallopt(M_MMAP_THRESHOLD, 128 << 10);
-	mallopt(M_TRIM_THRESHOLD, 128 << 10);
-	mallopt(M_ARENA_MAX, 1);
-}
-
 /* Whether some waits are for locks is known when there are names: until then they are kept, where
  * the output can leave out the others. */
 static void select_states(struct taking *t)
@@ -477,7 +467,7 @@ static struct error *collect_profile(struct taking *t, const char *title)
 	if (!err && t->command)
 		err = run_start(t->command, &t->run);
 	statistics = enable_statistics();
-	keep_heap_small();
+	profile_keep_heap_small();
 	/* After run_start: the command has the privileges and the signal mask of our caller. */
 	if (!err)
 		err = privileges_keep(

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -498,6 +499,13 @@ struct profile_options profile_arguments_apply(const struct profile_arguments *a
 	options.only_times = arguments->no_stacks && options.off_cpu &&
 			     !is_about_waits(arguments) && !arguments->cpus.count;
 	return options;
+}
+
+void profile_keep_heap_small(void)
+{
+	mallopt(M_MMAP_THRESHOLD, 128 << 10);
+	mallopt(M_TRIM_THRESHOLD, 128 << 10);
+	mallopt(M_ARENA_MAX, 1);
 }
 
 void profile_arguments_deinit(struct profile_arguments *arguments)

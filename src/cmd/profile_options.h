@@ -181,6 +181,12 @@ struct error *profile_arguments_list(const struct profile_arguments *arguments) 
  */
 struct profile_options profile_arguments_apply(const struct profile_arguments *arguments);
 
+/* Give freed memory back to the kernel: the start of a profile needs several times the memory that
+ * the rest of it keeps, and a profile may run for days, in which each thread would keep what its
+ * largest file needed. By default the allocator raises these limits as it goes. Before the first
+ * thread. */
+void profile_keep_heap_small(void);
+
 void profile_arguments_deinit(struct profile_arguments *arguments);
 
 #endif

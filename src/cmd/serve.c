@@ -280,6 +280,7 @@ static struct error *serve(struct serving *s)
 
 	if (err)
 		return err;
+	profile_keep_heap_small();
 	catch_signals(&before);
 	err = open_collector(s, &before);
 	if (err)
