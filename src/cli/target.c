@@ -67,6 +67,16 @@ struct error *parse_cgroup(const char *argument, void *at)
 	return target->cgroup ? NULL : &error_no_memory;
 }
 
+bool target_is_cgroup_removed(const char *path, uint64_t number)
+{
+	uint64_t now = 0;
+	struct error *err = target_find_cgroup(&path, &now);
+	const bool is_removed = err || now != number;
+
+	error_destroy(err);
+	return is_removed;
+}
+
 void target_deinit(struct target *target)
 {
 	array_deinit(&target->pids);

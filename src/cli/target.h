@@ -63,6 +63,9 @@ struct error *target_hidden_number(bool is_process, uint32_t number) MUST_CHECK;
  * where it is not there. */
 struct error *target_find_cgroup(const char **path, uint64_t *ret) MUST_CHECK;
 
+/* Was the cgroup of that path and number removed? One that is made anew has another number. */
+bool target_is_cgroup_removed(const char *path, uint64_t number);
+
 void target_deinit(struct target *target);
 
 #endif

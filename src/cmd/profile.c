@@ -107,20 +107,37 @@ static bool has_other_filters(const struct profile_arguments *a)
 	return a->comm || a->target.cgroup || a->user_threads || a->kernel_threads;
 }
 
+/* A cgroup may be empty, and get processes later. */
+static bool has_cgroup_ended(struct taking *t)
+{
+	const struct profile_arguments *a = &t->arguments->profile;
+
+	t->targets_gone = 0;
+	if (!target_is_cgroup_removed(a->target.cgroup, a->cgroup))
+		return false;
+	if (!t->arguments->output.quiet)
+		fprintf(stderr, "ctprof: cgroup %s was removed; stopping\n", a->target.cgroup);
+	return true;
+}
+
 /* Have all targets ended? An exec ends a record before it begins the next, and in between there is
  * none: only several checks in a row prove the end. */
 static bool have_targets_ended(struct taking *t)
 {
 	const struct profile_arguments *a = &t->arguments->profile;
 
-	if (t->run || (!a->target.pids.count && !a->tids.count))
+	const bool has_numbers = a->target.pids.count || a->tids.count;
+
+	if (t->run || (!has_numbers && !a->cgroup))
 		return false;
 	/* The processes may exist, but be excluded by other options. */
-	if (has_other_filters(a) && target_alive(&a->target, &a->tids))
+	if (has_numbers && has_other_filters(a) && target_alive(&a->target, &a->tids))
 		return false;
 	t->targets_gone = profile_session_has_threads(t->session) ? 0 : t->targets_gone + 1;
 	if (t->targets_gone < 3)
 		return false;
+	if (!has_numbers)
+		return has_cgroup_ended(t);
 	if (!t->arguments->output.quiet && !target_alive(&a->target, &a->tids))
 		fputs("ctprof: all targets of -p and -t have ended; stopping\n", stderr);
 	return true;

@@ -75,7 +75,8 @@ struct profile_arguments {
 #define PROFILE_TIME_OPTIONS(arguments) \
 	{ "duration", 'd', "TIME", parse_profile_time, PROFILE_AT(arguments, duration_ns),         \
 	  "Profile for TIME (10s, 500ms; a bare number is seconds). By default, "                  \
-	  "profile until the command or all targets of -p and -t have ended, or until "            \
+	  "profile until the command or all targets of -p and -t have ended, the --cgroup was "    \
+	  "removed, or until "                                                                     \
 	  "Ctrl-C. If the command takes longer than TIME, ctprof waits for its end.", NULL, OPTION_COMMON }, \
 	{ "interval", 'i', "TIME", parse_profile_time, PROFILE_AT(arguments, interval_ns),         \
 	  "Show each interval of length TIME separately; output files are numbered.", NULL, false }

@@ -258,7 +258,10 @@ static bool have_targets_ended(struct collector *c)
 	if (!c->options.ends_with_targets)
 		return false;
 	c->targets_gone = profile_session_has_threads(c->session) ? 0 : c->targets_gone + 1;
-	return c->targets_gone >= 3;
+	if (c->targets_gone < 3)
+		return false;
+	c->targets_gone = 0;
+	return !c->options.may_return || !c->options.may_return(c->options.context);
 }
 
 static struct error *take_snapshot_when_due(struct collector *c)

@@ -23,7 +23,10 @@ struct collector_options {
 	const struct profile_options *profile;
 	const struct capture_options *capture; /* of snapshots; must stay */
 	uint64_t interval_ns;
-	bool ends_with_targets;               /* stop when none of them is there any more */
+	bool ends_with_targets; /* stop when none of them is there any more */
+	/* Asked when there is none: may there be some later? NULL: no. */
+	bool (*may_return)(void *context);
+	void *context;
 	int socket;                           /* to the web process; stays the caller's */
 	const char *version;                  /* of ctprof, for the meta data */
 	const sigset_t *mask;                 /* of signals while it sleeps, which may end it */

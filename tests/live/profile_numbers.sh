@@ -161,6 +161,48 @@ ends_with_its_targets() {
 	grep -q '  sleep$' "$scratch/text" || { cat "$scratch/text"; return 1; }
 }
 
+# more_files: two more of --flush.
+more_files() {
+	local before
+
+	before=$(find "$scratch/flushed" -type f | wc -l)
+	until (($(find "$scratch/flushed" -type f | wc -l) >= before + 2)); do
+		sleep 0.05
+		kill -0 "$profiler"
+	done
+}
+
+# An empty one may get processes.
+ends_with_its_cgroup() {
+	local profiler
+
+	rm -rf "$scratch/flushed"
+	mkdir "$scratch/flushed"
+	timeout 60 "$ctprof" offcpu --flush "$scratch/flushed" --interval 200ms --cgroup "$cgroup" 2> "$warned" &
+	profiler=$!
+	more_files
+	start_in "$cgroup/below"
+	more_files
+	kill "$pid"
+	wait "$pid" || true
+	more_files
+	rmdir "$mount$cgroup/below" "$mount$cgroup"
+	wait "$profiler" || { cat "$warned"; return 1; }
+	grep -q "cgroup $cgroup was removed; stopping" "$warned" || { cat "$warned"; return 1; }
+	"$ctprof" flame -q --format folded "$scratch"/flushed/* > "$scratch/text"
+	grep -q nanosleep "$scratch/text" || { cat "$scratch/text"; return 1; }
+	mkdir -p "$mount$cgroup/below"
+	timeout 60 "$ctprof" serve --listen "unix:$scratch/socket" --cgroup "$cgroup" 2> "$warned" &
+	profiler=$!
+	until grep -q serving "$warned"; do
+		sleep 0.05
+		kill -0 "$profiler"
+	done
+	rmdir "$mount$cgroup/below" "$mount$cgroup"
+	wait "$profiler"
+	mkdir -p "$mount$cgroup/below"
+}
+
 # Without programs at switches, too: those of the CPU alone. Nobody has waited for it when it is dead.
 samples_end_with_their_target() {
 	start bash -c 'echo ready; (sleep 3) & exec sleep 1000'
@@ -229,6 +271,7 @@ run_case "profile: records of threads that ended are used again, with --interval
 	records_of_samples_are_used_again
 run_case "offcpu: stacks that were read make room for others, with --interval" slow needs_profiles stacks_are_used_again
 run_case "offcpu: -p ends with its targets" needs_profiles ends_with_its_targets
+run_case "offcpu, serve: the end of a cgroup" needs_profiles with_cgroup ends_with_its_cgroup
 run_case "profile: -p ends with its targets" needs_profiles samples_end_with_their_target
 run_case "profile: -d 0.1, --cpu of none, --list-probes PROBE" needs_profiles options_mean_what_they_say
 run_case "profile: --list-probes where tracefs is not mounted" needs_profiles tracepoints_without_tracefs
