@@ -37,7 +37,7 @@ scrape() {
 }
 
 measure_scrape() {
-	local web exporter='' round
+	local web round exporter=
 
 	has curl || return
 	start_threads 50 200 || return
