@@ -4,10 +4,13 @@
 #include "base/clock.h"
 
 /* More addresses than a busy host has in an hour, and the memory for their names. */
-#define SYMBOLS_MAX   ((size_t)1 << 19)
-#define BYTES_MAX     ((size_t)128 << 20)
+#define SYMBOLS_MAX ((size_t)1 << 19)
+#define BYTES_MAX   ((size_t)128 << 20)
 
-#define KERNEL_AGE_NS (60 * (uint64_t)NS_PER_S)
+/* After so long they are read again if there was code without a name, and else: code that went may
+ * have left its address to other code. */
+#define KERNEL_LACKING_NS (60 * (uint64_t)NS_PER_S)
+#define KERNEL_AGE_NS     (600 * (uint64_t)NS_PER_S)
 
 /* A symbol whose inlined functions are at `first`. */
 struct kept_symbol {
@@ -28,6 +31,7 @@ struct symbol_cache {
 	struct symbol_cache_counts counts;
 	struct kallsyms *kernel; /* NULL: not read yet */
 	uint64_t kernel_ns;      /* when it was */
+	bool lacks_kernel;       /* an address had no name since */
 };
 
 static void begin_empty(struct symbol_cache *cache)
@@ -145,14 +149,21 @@ struct error *symbol_cache_kernel(struct symbol_cache *cache, const struct kalls
 	struct kallsyms *kernel;
 	struct error *err;
 
-	if (!cache->kernel || now - cache->kernel_ns > KERNEL_AGE_NS) {
+	if (!cache->kernel ||
+	    now - cache->kernel_ns > (cache->lacks_kernel ? KERNEL_LACKING_NS : KERNEL_AGE_NS)) {
 		err = kallsyms_read("/proc/kallsyms", &kernel);
 		if (err)
 			return err;
 		kallsyms_destroy(cache->kernel);
 		cache->kernel = kernel;
 		cache->kernel_ns = now;
+		cache->lacks_kernel = false;
 	}
 	*ret = cache->kernel;
 	return NULL;
+}
+
+void symbol_cache_lacks_kernel(struct symbol_cache *cache)
+{
+	cache->lacks_kernel = true;
 }

@@ -15,7 +15,8 @@
  *
  * An address is known by the build-id of its file, and only of files that no other user can have
  * written (origin_is_trusted_file()): the contents of such a file are what the build-id says. The
- * symbols of the kernel are read again after a minute, as modules and BPF programs come and go.
+ * symbols of the kernel are read again after a minute in which an address had none of them, for
+ * modules and BPF programs come, and after ten in any case, for others may have gone.
  */
 #ifndef PROFILE_SYMBOL_CACHE_H
 #define PROFILE_SYMBOL_CACHE_H
@@ -65,6 +66,8 @@ void symbol_cache_add(struct symbol_cache *cache, const struct symbol_place *pla
 /* The functions of the kernel; the cache keeps them. */
 struct error *symbol_cache_kernel(struct symbol_cache *cache,
 				  const struct kallsyms **ret) MUST_CHECK;
+/* An address of the kernel had no name among them: they are read again soon. */
+void symbol_cache_lacks_kernel(struct symbol_cache *cache);
 
 /* How often an address was there, and was not: for tests, and to measure. */
 struct symbol_cache_counts {

@@ -8,6 +8,7 @@ struct kernel {
 	struct profile *profile;
 	const struct kallsyms *symbols;
 	const struct name *core; /* the module of what is in none */
+	bool lacks_some;         /* an address had no name */
 };
 
 static bool is_raw(const struct frame *frame)
@@ -31,7 +32,7 @@ static const struct name *shown(struct profile *profile, struct text name)
 static struct error *name_kernel_frame(void *context, uint32_t number, const struct frame *frame,
 				       enum frame_role role, struct rewrite_frames *ret)
 {
-	const struct kernel *kernel = context;
+	struct kernel *kernel = context;
 	struct frame named = { .kind = FRAME_KERNEL, .module = kernel->core };
 	struct kallsym symbol;
 
@@ -48,6 +49,7 @@ static struct error *name_kernel_frame(void *context, uint32_t number, const str
 			named.module = profile_name(kernel->profile, symbol.module.bytes,
 						    symbol.module.length);
 	} else {
+		kernel->lacks_some = true;
 		named.name = profile_name(kernel->profile, "[unknown]", 9);
 		named.module = NULL;
 	}
@@ -64,16 +66,19 @@ static bool has_raw_frames(const struct profile *profile)
 	return false;
 }
 
+static struct error *name_frames(struct kernel *kernel)
+{
+	kernel->core = profile_name(kernel->profile, "[kernel]", 8);
+	if (!kernel->core)
+		return &error_no_memory;
+	return rewrite_stacks(kernel->profile, name_kernel_frame, kernel);
+}
+
 struct error *symbolise_kernel_by(struct profile *profile, const struct kallsyms *symbols)
 {
 	struct kernel kernel = { .profile = profile, .symbols = symbols };
 
-	if (!has_raw_frames(profile))
-		return NULL;
-	kernel.core = profile_name(profile, "[kernel]", 8);
-	if (!kernel.core)
-		return &error_no_memory;
-	return rewrite_stacks(profile, name_kernel_frame, &kernel);
+	return has_raw_frames(profile) ? name_frames(&kernel) : NULL;
 }
 
 struct error *symbolise_kernel(struct profile *profile)
@@ -89,11 +94,15 @@ struct error *symbolise_kernel(struct profile *profile)
 
 struct error *symbolise_kernel_cached(struct profile *profile, struct symbol_cache *cache)
 {
-	const struct kallsyms *symbols;
+	struct kernel kernel = { .profile = profile };
 	struct error *err;
 
 	if (!has_raw_frames(profile))
 		return NULL;
-	err = symbol_cache_kernel(cache, &symbols);
-	return err ? err : symbolise_kernel_by(profile, symbols);
+	err = symbol_cache_kernel(cache, &kernel.symbols);
+	if (!err)
+		err = name_frames(&kernel);
+	if (kernel.lacks_some)
+		symbol_cache_lacks_kernel(cache);
+	return err;
 }
