@@ -283,6 +283,7 @@ struct error *profile_session_read(struct profile_session *session, struct profi
 	free(r.latest);
 	word_map_deinit(&r.stacks);
 	word_map_deinit(&r.frames);
+	word_map_deinit(&r.own_frames);
 	word_map_deinit(&r.leaders);
 	word_map_deinit(&r.cgroups);
 	word_map_deinit(&r.wakers);

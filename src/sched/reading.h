@@ -20,6 +20,7 @@ struct profile_reading {
 	uint32_t record_count; /* numbers are below */
 	uint32_t *threads;     /* in the profile, by record; UINT32_MAX: not in it */
 	struct word_map stacks, frames, leaders, cgroups, wakers;
+	struct word_map own_frames; /* how many a stack of the kernel has of ours, by its number */
 	struct word_map tids;       /* records by thread number, if wakers are told by that */
 	struct whole_stacks wholes; /* of the kernel, that waits have */
 	/* Entries with numbers that are freed, to delete after the walk over maps. */

@@ -42,12 +42,28 @@ static struct error *push_address(struct profile_reading *r, uint64_t address, u
 	return profile_node(r->profile, *node, *known, node);
 }
 
+/* How many frames of a stack of the kernel are of tracing programs. They are found by the names of
+ * functions, and thousands of threads wait with one stack. */
+static size_t own_frames(struct profile_reading *r, uint32_t stack, const __u64 *frames,
+			 size_t count)
+{
+	uint32_t *known = word_map_at(&r->own_frames, (struct words){ { stack } });
+	size_t own;
+
+	if (known && *known != WORD_MAP_NEW)
+		return *known < count ? *known : count;
+	own = tracer_frames(r->session->symbols, frames, count);
+	if (known)
+		*known = (uint32_t)own;
+	return own;
+}
+
 /* The frames of a kernel stack, innermost first, without those of the tracing programs. */
-static size_t kernel_frames(const struct profile_reading *r, uint32_t stack,
-			    const __u64 **ret_frames, enum stack_end *ret_end)
+static size_t kernel_frames(struct profile_reading *r, uint32_t stack, const __u64 **ret_frames,
+			    enum stack_end *ret_end)
 {
 	size_t count = profile_chunks_stack(&r->session->chunks, stack, ret_frames, ret_end);
-	size_t own = tracer_frames(r->session->symbols, *ret_frames, count);
+	size_t own = own_frames(r, stack, *ret_frames, count);
 
 	*ret_frames += own;
 	return count - own;
@@ -63,7 +79,7 @@ struct error *reading_stack_of_wait(struct profile_reading *r, uint32_t stack, u
 }
 
 /* The stack that stands for it (sched/whole_stacks.h). */
-static uint32_t whole_stack(const struct profile_reading *r, uint32_t stack)
+static uint32_t whole_stack(struct profile_reading *r, uint32_t stack)
 {
 	const __u64 *frames = NULL;
 	enum stack_end end;
@@ -82,7 +98,7 @@ static struct error *push_stack(struct profile_reading *r, uint32_t stack, uint3
 	const __u64 *frames;
 	enum stack_end end;
 	size_t count = profile_chunks_stack(&r->session->chunks, stack, &frames, &end);
-	size_t own = image == UINT32_MAX ? tracer_frames(r->session->symbols, frames, count) : 0;
+	size_t own = image == UINT32_MAX ? own_frames(r, stack, frames, count) : 0;
 	struct error *err = NULL;
 
 	if (count && notes[end])
