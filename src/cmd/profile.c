@@ -21,6 +21,7 @@
 #include "cmd/profile_options.h"
 #include "cmd/profile_output.h"
 #include "cmd/profile_screen.h"
+#include "cmd/profile_words.h"
 #include "live/live_profile.h"
 #include "profile/lock_frames.h"
 #include "profile/symbol_cache.h"
@@ -52,8 +53,9 @@ struct taking {
 	uint64_t ends_ns, next_ns; /* CLOCK_MONOTONIC; 0: never */
 	unsigned interval;         /* how many have been shown */
 	bool is_shown;
-	unsigned targets_gone; /* how often in a row none was there */
-	int signal;            /* that ended the screen; 0: none */
+	unsigned targets_gone;            /* how often in a row none was there */
+	int signal;                       /* that ended the screen; 0: none */
+	char *thread_words, *state_words; /* options that select; NULL: not asked for yet */
 };
 
 /* --- until when --- */
@@ -167,11 +169,6 @@ static bool wait_a_little(struct taking *t, const sigset_t *before)
 
 /* --- why there is nothing --- */
 
-static bool has_filters(const struct profile_arguments *a)
-{
-	return a->target.pids.count || a->tids.count || has_other_filters(a);
-}
-
 static void explain_nothing(const struct taking *t, const struct profile *profile)
 {
 	const struct profile_arguments *a = &t->arguments->profile;
@@ -179,10 +176,10 @@ static void explain_nothing(const struct taking *t, const struct profile *profil
 	char kept[UNITS_TEXT_MAX];
 
 	fputs("ctprof: the profile is empty: ", stderr);
-	if (!profile->threads.count)
-		fprintf(stderr, "no thread %s\n",
-			has_filters(a) ? "matched -p, -t, --comm, --cgroup, -u or -k"
-				       : "could be profiled");
+	if (!profile->threads.count && *t->thread_words)
+		fprintf(stderr, "no thread matched %s\n", t->thread_words);
+	else if (!profile->threads.count)
+		fputs("no thread could be profiled\n", stderr);
 	else if (losses->lost)
 		fprintf(stderr, "all %" PRIu64 " events were lost: no memory left (see %s)\n",
 			losses->lost, a->memory_limit ? "--memory" : "--max-map-memory");
@@ -234,6 +231,24 @@ static struct error *stop(struct taking *t)
 	PRIVILEGES_RAISED;
 
 	return profile_session_stop(t->session);
+}
+
+/* Once the target was found, for an interval of one profile as for the whole. */
+static struct error *repeat_options(struct taking *t)
+{
+	const struct profile_arguments *a = &t->arguments->profile;
+
+	t->thread_words = profile_words_of_threads(a);
+	t->state_words = profile_words_of_states(a);
+	t->arguments->output.asked = (struct profile_asked){
+		.threads = t->thread_words,
+		.states = t->state_words,
+		.pids = a->target.pids.items,
+		.pid_count = a->target.pids.count,
+		.wakers = a->wakers,
+		.preemptors = a->preemptors,
+	};
+	return t->thread_words && t->state_words ? NULL : &error_no_memory;
 }
 
 static struct error *show_profile(struct taking *t, unsigned interval)
@@ -492,6 +507,8 @@ static struct error *collect_profile(struct taking *t, const char *title)
 			(t->arguments->profile.events.count ? PRIVILEGE_PROBE_FILES : 0));
 	if (!err)
 		err = profile_arguments_find(&t->arguments->profile);
+	if (!err)
+		err = repeat_options(t);
 	if (err)
 		return err;
 	t->options = profile_arguments_apply(&t->arguments->profile);
@@ -555,6 +572,8 @@ static int end_collecting(struct taking *t, struct error *err)
 		status = err ? report_error(err, STATUS_RUN_FAILED) : result.status;
 	}
 	run_destroy(t->run);
+	free(t->thread_words);
+	free(t->state_words);
 	status = end_output(t, status);
 	/* As if the signal had ended it, since shells check that. */
 	return status || !t->signal ? status : 128 + t->signal;

@@ -10,27 +10,45 @@
 #include "report/profile_text.h"
 #include "report/visible.h"
 
-/* The next question about a process, by the reason of most of its time, and the command with its
- * number between `command` and `options`: the first row that has the reason. */
-static const struct next_row {
+/* The next question about a process, by the reason of most of its time, and the command that
+ * answers it: the first row that has the reason. */
+struct next_row {
 	unsigned reasons;    /* a bit each */
-	bool is_of_target;   /* only if the profile is of a process that was named */
+	bool is_of_target;   /* only if the profile is of threads that were selected */
 	bool is_of_one_side; /* not if the profile has both time on and off the CPU */
-	const char *question, *command, *options;
-} questions[] = {
-	{ 1u << REASON_ON_CPU, false, false, "Where does it wait?", "offcpu -p", " -d 10s" },
+	bool is_inspection;  /* of one process that runs, rather than of the selected threads */
+	bool (*is_answered)(const struct profile_asked *asked); /* by the profile; NULL: never */
+	const char *before, *after;                             /* the name of the process */
+	const char *command, *options;
+};
+
+static bool has_preemptors(const struct profile_asked *asked)
+{
+	return asked->preemptors;
+}
+
+static bool has_wakers(const struct profile_asked *asked)
+{
+	return asked->wakers;
+}
+
+static const struct next_row questions[] = {
+	{ 1u << REASON_ON_CPU, false, false, false, NULL, "Where does ", " wait?", "offcpu",
+	  " -d 10s" },
 	/* The inspector knows quotas. */
-	{ 1u << REASON_CPU_WAIT, true, false, "Does a quota or another thread keep it from a CPU?",
-	  "top --inspect", "" },
-	{ 1u << REASON_CPU_WAIT, false, false, "Which threads ran instead?", "offcpu -p",
+	{ 1u << REASON_CPU_WAIT, true, false, true, NULL, "Does a quota or another thread keep ",
+	  " from a CPU?", "top --inspect", "" },
+	{ 1u << REASON_CPU_WAIT, false, false, false, has_preemptors,
+	  "Which threads ran instead of ", "?", "offcpu",
 	  " -d 10s --state cpu-wait --preempted-by" },
 	{ 1u << REASON_LOCK | 1u << REASON_NETWORK | 1u << REASON_PIPE | 1u << REASON_CHILD |
 		  1u << REASON_POLL | 1u << REASON_COND,
-	  true, false, "What does it wait for now, and on whom?", "top --inspect", "" },
-	{ 1u << REASON_LOCK | 1u << REASON_PIPE | 1u << REASON_COND, false, false,
-	  "Which threads end its waits?", "offcpu -p", " -d 10s --wakers" },
+	  true, false, true, NULL, "What does ", " wait for now, and on whom?", "top --inspect",
+	  "" },
+	{ 1u << REASON_LOCK | 1u << REASON_PIPE | 1u << REASON_COND, false, false, false,
+	  has_wakers, "Which threads end the waits of ", "?", "offcpu", " -d 10s --wakers" },
 	/* A profile of both answers that. */
-	{ ~0u, false, true, "What do its threads do meanwhile?", "profile -p",
+	{ ~0u, false, true, false, NULL, "What do threads of ", " do meanwhile?", "profile",
 	  " -d 10s --mode both" },
 };
 
@@ -46,29 +64,101 @@ static void print_picture_of_file(FILE *out, const char *file)
 	fputs(" -o flame.svg\n", out);
 }
 
-/* NULL: there is none. */
-static const struct next_row *question_of(enum reason reason, bool is_both, bool has_target)
+/* What the commands are about. */
+struct subject {
+	const struct profile_asked *asked;
+	const struct profile_thread *thread; /* one of the process with most time */
+	enum reason reason;                  /* of that time */
+	bool is_both;                        /* the profile has both sides */
+	bool has_target;                     /* or a quota that the inspector explains */
+	bool is_alive;                       /* the process of the thread */
+};
+
+static bool has_selection(const struct profile_asked *asked)
 {
-	for (size_t i = 0; i < array_length(questions); i++)
-		if (questions[i].reasons >> reason & 1 &&
-		    !(questions[i].is_of_target && !has_target) &&
-		    !(questions[i].is_of_one_side && is_both))
-			return &questions[i];
+	return asked->threads && *asked->threads;
+}
+
+/* NULL: there is none. */
+static const struct next_row *question_of(const struct subject *subject)
+{
+	for (size_t i = 0; i < array_length(questions); i++) {
+		const struct next_row *row = &questions[i];
+
+		if (row->reasons >> subject->reason & 1 &&
+		    !(row->is_of_target && !subject->has_target) &&
+		    !(row->is_of_one_side && subject->is_both) &&
+		    !(row->is_inspection && !subject->is_alive) &&
+		    !(row->is_answered && row->is_answered(subject->asked)))
+			return row;
+	}
 	return NULL;
 }
 
-static void print_questions(FILE *out, const struct profile_thread *thread, enum reason reason,
-			    bool is_both, bool has_target)
+static void print_command(FILE *out, const struct subject *subject, const char *command)
 {
-	const char *command = is_both || reason == REASON_ON_CPU ? "profile" : "offcpu";
-	const struct next_row *next = question_of(reason, is_both, has_target);
+	fprintf(out, "ctprof %s ", command);
+	if (has_selection(subject->asked))
+		text_print_visible(out, text_of(subject->asked->threads), 0);
+	else
+		fprintf(out, "-p %" PRIu32, subject->thread->tgid);
+}
 
-	fputc('\n', out);
-	if (next)
-		fprintf(out, "%s ctprof %s %" PRIu32 "%s\n", next->question, next->command,
-			thread->tgid, next->options);
-	fprintf(out, "As a picture: ctprof %s -p %" PRIu32 " -d 10s%s -o %s.svg\n", command,
-		thread->tgid, is_both ? " --mode both" : "", command);
+static const struct name *name_of_process(const struct profile *profile, uint32_t pid)
+{
+	for (size_t i = profile->threads.count; i-- > 0;)
+		if (profile->threads.items[i].tgid == pid)
+			return profile->threads.items[i].process;
+	return NULL;
+}
+
+/* "packer (18849)": whom a command with the selection of the user, or with the number of the
+ * thread's process, is about. */
+static void print_name(FILE *out, const struct subject *subject, const struct profile *profile,
+		       bool is_inspection)
+{
+	const struct profile_asked *asked = subject->asked;
+	const bool is_by_pid = !is_inspection && asked->pid_count;
+	const uint32_t pid = is_by_pid ? asked->pids[0] : subject->thread->tgid;
+	const struct name *name = is_by_pid ? name_of_process(profile, pid) : NULL;
+
+	text_print_visible(out, name_text(name ? name : subject->thread->process), 0);
+	if (is_by_pid && asked->pid_count > 1)
+		fprintf(out, " (%" PRIu32 ") and %zu more", pid, asked->pid_count - 1);
+	else if (is_by_pid || is_inspection || !has_selection(asked))
+		fprintf(out, " (%" PRIu32 ")", pid);
+}
+
+static void print_question(FILE *out, const struct subject *subject, const struct profile *profile)
+{
+	const struct next_row *row = question_of(subject);
+
+	if (!row)
+		return;
+	fputs(row->before, out);
+	print_name(out, subject, profile, row->is_inspection);
+	fprintf(out, "%s ", row->after);
+	if (row->is_inspection)
+		fprintf(out, "ctprof %s %" PRIu32, row->command, subject->thread->tgid);
+	else
+		print_command(out, subject, row->command);
+	fprintf(out, "%s\n", row->options);
+}
+
+static void print_picture(FILE *out, const struct subject *subject)
+{
+	const char *command =
+		subject->is_both || subject->reason == REASON_ON_CPU ? "profile" : "offcpu";
+	const char *states = subject->asked->states;
+
+	fputs("As a picture: ", out);
+	print_command(out, subject, command);
+	fputs(" -d 10s", out);
+	if (states && *states) {
+		fputc(' ', out);
+		text_print_visible(out, text_of(states), 0);
+	}
+	fprintf(out, "%s -o %s.svg\n", subject->is_both ? " --mode both" : "", command);
 }
 
 static bool is_of_both(const struct profile *profile)
@@ -93,11 +183,28 @@ static uint32_t busiest_thread(const struct profile *profile)
 	return busiest;
 }
 
-struct error *profile_next(FILE *out, const struct profile_report *report, const char *file)
+/* It may have ended. We may signal no others' processes, having dropped privileges. */
+static bool is_alive(uint32_t pid)
+{
+	return pid && (!kill((pid_t)pid, 0) || errno == EPERM);
+}
+
+/* Are there threads left that the commands select? */
+static bool has_threads(const struct subject *subject)
+{
+	const struct profile_asked *asked = subject->asked;
+	bool is_any = !has_selection(asked) ? subject->is_alive : !asked->pid_count;
+
+	for (size_t i = 0; i < asked->pid_count; i++)
+		is_any |= is_alive(asked->pids[i]);
+	return is_any;
+}
+
+struct error *profile_next(FILE *out, const struct profile_report *report, const char *file,
+			   const struct profile_asked *asked)
 {
 	const struct profile *profile = report->profile;
-	const struct profile_thread *thread;
-	enum reason reason = REASON_ON_CPU;
+	struct subject subject = { .asked = asked, .reason = REASON_ON_CPU };
 	uint32_t number;
 	struct error *err;
 
@@ -107,18 +214,22 @@ struct error *profile_next(FILE *out, const struct profile_report *report, const
 		print_picture_of_file(out, file);
 		return NULL;
 	}
-	err = waits_heaviest(report, &number, &reason);
+	err = waits_heaviest(report, &number, &subject.reason);
 	if (!err && number == UINT32_MAX)
 		number = busiest_thread(profile);
 	if (err || number == UINT32_MAX)
 		return err;
-	thread = &profile->threads.items[number];
-	/* It may have ended. We may signal no others' processes, having dropped privileges. */
-	if (thread->tgid && (!kill((pid_t)thread->tgid, 0) || errno == EPERM))
-		print_questions(out, thread, reason, is_of_both(profile),
-				profile->meta.target || quota_report_has_any(report));
-	else
-		fprintf(out, "\nAs a picture: add -o %s.svg\n",
-			is_of_both(profile) || reason == REASON_ON_CPU ? "profile" : "offcpu");
+	subject.thread = &profile->threads.items[number];
+	subject.is_both = is_of_both(profile);
+	subject.has_target = has_selection(asked) || quota_report_has_any(report);
+	subject.is_alive = is_alive(subject.thread->tgid);
+	fputc('\n', out);
+	if (has_threads(&subject)) {
+		print_question(out, &subject, profile);
+		print_picture(out, &subject);
+	} else {
+		fprintf(out, "As a picture: add -o %s.svg\n",
+			subject.is_both || subject.reason == REASON_ON_CPU ? "profile" : "offcpu");
+	}
 	return NULL;
 }

@@ -246,6 +246,12 @@ static struct error *take_state(void *context, const char *piece)
 
 struct error *parse_states(const char *argument, void *at)
 {
+	struct profile_arguments *arguments =
+		(struct profile_arguments *)((char *)at -
+					     offsetof(struct profile_arguments, states));
+
+	if (!array_push(&arguments->state_words, argument))
+		return &error_no_memory;
 	return each_piece(argument, "state", take_state, at);
 }
 
@@ -514,5 +520,6 @@ void profile_arguments_deinit(struct profile_arguments *arguments)
 	array_deinit(&arguments->tids);
 	array_deinit(&arguments->cpus);
 	array_deinit(&arguments->events);
+	array_deinit(&arguments->state_words);
 	probe_points_destroy(arguments->points);
 }

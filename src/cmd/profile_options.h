@@ -29,6 +29,9 @@ struct profile_arguments {
 	bool no_children;
 	bool user_threads, kernel_threads, user_stacks, kernel_stacks, no_stacks, include_self;
 	struct reason_selection states; /* none: all that the mode says */
+	struct {
+		ARRAY(const char *);
+	} state_words; /* as they were given */
 	enum profile_unwind unwind;
 	size_t frequency, depth, stacks, longest, keep_per_mille, recheck;
 	uint64_t duration_ns, interval_ns, memory_bytes, memory_limit;

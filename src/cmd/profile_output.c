@@ -13,7 +13,6 @@
 #include "cli/pager.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
-#include "cmd/profile_next.h"
 #include "cmd/profile_screen.h"
 #include "profile/lock_frames.h"
 #include "profile/preset.h"
@@ -503,7 +502,7 @@ static struct error *print_profile_text(FILE *out, const struct profile_output *
 	for (size_t i = 0; !err && i < count; i++)
 		err = parts[i](out, report, style);
 	if (!err && !report->baseline && (output->file || !output->is_elsewhere))
-		err = profile_next(out, report, output->file);
+		err = profile_next(out, report, output->file, &output->asked);
 	return err;
 }
 

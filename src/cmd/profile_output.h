@@ -16,6 +16,7 @@
 #include "cli/options.h"
 #include "cli/terminal.h"
 #include "cmd/profile_flush.h"
+#include "cmd/profile_next.h"
 #include "profile/filter.h"
 #include "report/profile_report.h"
 
@@ -38,6 +39,7 @@ struct profile_output {
 	bool all;
 	const char *symfs;
 	const char *file;             /* the one that the profile is from; NULL: none, or several */
+	struct profile_asked asked;   /* for a profile that is taken now */
 	bool is_elsewhere;            /* processes of the profile need not be those that are here */
 	struct symbol_cache *symbols; /* of several intervals; NULL: there is one profile */
 	struct profile_flush *flush;  /* where each interval goes, in `format`; NULL: elsewhere */

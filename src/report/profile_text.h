@@ -73,9 +73,11 @@ struct error *stack_report(FILE *out, const struct profile_report *report,
 struct error *waits_report(FILE *out, const struct profile_report *report,
 			   const struct profile_style *style) MUST_CHECK;
 
-/* The thread, in `threads`, and the reason of the first row of that whose reason is a lock,
- * storage, paging, a socket or a CPU, or else of the first. Reasons that are small among the waits
- * of their program (reason_is_small) do not count. UINT32_MAX: there is none. */
+/* The thread, in `threads`, and the reason to ask about. The program is that of the first row of
+ * that whose reason is a lock, storage, paging, a socket or a CPU, or else of the first; reasons
+ * that are small among the waits of their program (reason_is_small) do not count. The reason is the
+ * one for which that program, or all threads that were selected, wait longest, but for waits by
+ * design. UINT32_MAX: there is none. */
 struct error *waits_heaviest(const struct profile_report *report, uint32_t *ret_thread,
 			     enum reason *ret_reason) MUST_CHECK;
 

@@ -481,6 +481,34 @@ static size_t row_to_ask_about(const struct wait_rows *rows)
 	return any < rows->count ? any : 0;
 }
 
+/* A program waits by design where its reason weighs little: for events, or for work. */
+static bool is_by_design(enum reason reason)
+{
+	return reason_weight(reason, false) < reason_weight(REASON_OTHER, false);
+}
+
+/* The heaviest row of the reason for which the selected threads, or of a whole host the program of
+ * `row`, wait longest, but for waits by design where there are others: a scarce resource that takes
+ * a small part of the time is not what there is to ask about. */
+static const struct wait_row *main_row(const struct wait_rows *rows, const struct wait_row *row)
+{
+	const bool is_of_one = rows->profile->meta.is_whole_host;
+	uint64_t ns[REASON_COUNT] = { 0 };
+	enum reason most = row->reason;
+
+	for (size_t i = 0; i < rows->count; i++)
+		if (!is_of_one || rows->items[i].program == row->program)
+			sum_add(&ns[rows->items[i].reason], rows->items[i].ns);
+	for (enum reason reason = 0; reason < REASON_COUNT; reason++)
+		if (ns[reason] > ns[most] && !is_by_design(reason))
+			most = reason;
+	for (size_t i = 0; most != row->reason && i < rows->count; i++)
+		if (rows->items[i].reason == most &&
+		    (!is_of_one || rows->items[i].program == row->program))
+			return &rows->items[i];
+	return row;
+}
+
 struct error *waits_heaviest(const struct profile_report *report, uint32_t *ret_thread,
 			     enum reason *ret_reason)
 {
@@ -489,7 +517,7 @@ struct error *waits_heaviest(const struct profile_report *report, uint32_t *ret_
 
 	*ret_thread = UINT32_MAX;
 	if (!err && rows.count) {
-		const struct wait_row *row = &rows.items[row_to_ask_about(&rows)];
+		const struct wait_row *row = main_row(&rows, &rows.items[row_to_ask_about(&rows)]);
 
 		*ret_thread = row->thread;
 		*ret_reason = row->reason;

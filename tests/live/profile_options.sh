@@ -246,6 +246,21 @@ wakers_are_named() {
 		apart("woken by interrupts"; $right; [.[].ns] | sum; 0.01; 0)'
 }
 
+# Also where the child of the process waits as long.
+commands_keep_the_selection() {
+	local parent child text
+
+	start bash -c 'sleep 1000 & echo ready; wait'
+	parent=$pid
+	until child=$(pgrep -P "$parent" -x sleep); do sleep 0.01; done
+	text=$("$ctprof" offcpu -p "$parent" --state timer,child -d 300ms 2> "$warned")
+	has "the picture" "$text" "As a picture: ctprof offcpu -p $parent -d 10s --state timer,child -o offcpu.svg"
+	has "the question" "$text" "What does bash ($parent) wait for now, and on whom? ctprof top --inspect $parent"
+	has_not "its child" "$text" " $child "
+	text=$("$ctprof" offcpu --comm 'sl*p' -d 300ms 2> "$warned")
+	has "a pattern" "$text" "ctprof offcpu --comm 'sl*p' -d 10s -o offcpu.svg"
+}
+
 # Many are too short to be sampled: all count, and have ended.
 short_processes_are_counted() {
 	local row
@@ -518,7 +533,8 @@ nothing_before_the_command() {
 empty_says_why() {
 	start_sleep
 	take offcpu --comm 'no*such' -d 200ms
-	has "no match" "$(< "$warned")" "no thread matched"
+	has "no match" "$(< "$warned")" "no thread matched --comm 'no*such'"
+	has_not "options that were not given" "$(< "$warned")" "-p"
 	take offcpu -p "$pid" -k -d 200ms
 	has "not a kernel thread" "$(< "$warned")" "-k excludes a process of -p"
 	take offcpu -p "$pid" --state stopped -d 200ms
@@ -599,6 +615,7 @@ run_case "profile: children of targets come by probes" needs_profiles children_c
 run_case "offcpu: --include-self" needs_profiles itself_is_left_out
 run_case "offcpu: --min-block-time and --max-block-time" needs_profiles lengths_select
 run_case "offcpu: --wakers" needs_profiles wakers_are_named
+run_case "offcpu: the commands below keep the selection" needs_profiles commands_keep_the_selection
 run_case "profile: short processes are counted" needs_profiles short_processes_are_counted
 run_case "offcpu: --preempted-by" needs_profiles who_ran_instead_is_named
 run_case "offcpu: --longest" needs_profiles longest_is_first
