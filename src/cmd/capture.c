@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -137,7 +138,8 @@ struct summary {
 	const struct ctprof_snapshot *snapshot;
 	const char *path;
 	double seconds;
-	bool whole; /* of all threads that /proc has */
+	bool whole;      /* of all threads that /proc has */
+	time_t replaced; /* when the file that it replaced was written; 0: there was none */
 };
 
 static void print_counts(const struct summary *summary)
@@ -150,10 +152,36 @@ static void print_counts(const struct summary *summary)
 		summary->seconds * 1e3);
 }
 
+/* When the file with this name was written; 0: there is none, or it is no regular file. */
+static time_t written_at(const char *path)
+{
+	struct stat status;
+
+	return strcmp(path, "-") != 0 && !stat(path, &status) && S_ISREG(status.st_mode)
+		       ? status.st_mtime
+		       : 0;
+}
+
+/* "13:05", with the date where that is not within a day. */
+static void print_replaced(const struct summary *summary)
+{
+	const bool is_recent = time(NULL) - summary->replaced < 24 * 60 * 60;
+	struct tm tm;
+	char text[40];
+
+	if (!localtime_r(&summary->replaced, &tm) ||
+	    !strftime(text, sizeof(text), is_recent ? "%H:%M" : "%F %H:%M", &tm))
+		return;
+	fprintf(stderr, "; replaced %s of %s\n", summary->path, text);
+}
+
 static void print_written(const struct summary *summary)
 {
-	fprintf(stderr, "; wrote %s\n",
-		strcmp(summary->path, "-") == 0 ? "to standard output" : summary->path);
+	if (summary->replaced)
+		print_replaced(summary);
+	else
+		fprintf(stderr, "; wrote %s\n",
+			strcmp(summary->path, "-") == 0 ? "to standard output" : summary->path);
 }
 
 /* All that there is to say, in one line. */
@@ -224,15 +252,35 @@ static void print_gaps(const struct summary *summary)
 	fprintf(stderr, " (why: -v, or ctprof doctor)\n");
 }
 
-static void print_next(const char *path)
+/* "host-2.ctprof.zst" for "host.ctprof.zst"; NULL without memory. */
+static char *name_of_second(const char *path)
 {
-	_cleanup_free_ char *word = text_shell_word(text_of(path));
+	static const char *const ends[] = { ".ctprof.zst", ".ctprof", "" };
+	const struct text name = text_of(path);
+	size_t i = 0;
 
-	if (word && strcmp(path, "-") != 0)
+	while (!text_ends(name, text_of(ends[i])))
+		i++;
+	return text_print("%.*s-2%s", (int)(name.length - strlen(ends[i])), path, ends[i]);
+}
+
+/* Commands that work as they are. Of a part of the host, the options are the user's to repeat. */
+static void print_next(const struct summary *summary)
+{
+	_cleanup_free_ char *word = text_shell_word(text_of(summary->path));
+	_cleanup_free_ char *second = name_of_second(summary->path);
+	_cleanup_free_ char *second_word = second ? text_shell_word(text_of(second)) : NULL;
+
+	if (!word || !second_word || strcmp(summary->path, "-") == 0)
+		return;
+	fprintf(stderr, "ctprof: next: ctprof show %s\n", word);
+	if (summary->whole)
+		fprintf(stderr, "ctprof: or later: ctprof capture -o %s && ctprof compare %s %s\n",
+			second_word, word, second_word);
+	else
 		fprintf(stderr,
-			"ctprof: next: ctprof show %s\n"
-			"ctprof: or after the next capture: ctprof compare %s LATER\n",
-			word, word);
+			"ctprof: or after the same capture with -o %s: ctprof compare %s %s\n",
+			second_word, word, second_word);
 }
 
 static void print_summary(const struct summary *summary)
@@ -246,7 +294,7 @@ static void print_summary(const struct summary *summary)
 		fprintf(stderr, "; incomplete: timed out");
 	print_written(summary);
 	print_gaps(summary);
-	print_next(summary->path);
+	print_next(summary);
 }
 
 static struct capture_options options_from_arguments(const struct capture_arguments *arguments)
@@ -321,6 +369,7 @@ static int capture_to(const struct capture_arguments *arguments, const char *pat
 	struct capture_options options = options_from_arguments(arguments);
 	_cleanup_(snapshot_destroy) struct ctprof_snapshot *snapshot = NULL;
 	_cleanup_(profile_beside_close) struct profile_beside *profile = NULL;
+	const time_t replaced = written_at(path);
 	struct error *err;
 	double seconds;
 
@@ -342,6 +391,7 @@ static int capture_to(const struct capture_arguments *arguments, const char *pat
 			.seconds = seconds,
 			.whole = !options.pid_count && !options.comm && !options.cgroup &&
 				 !options.proc_root,
+			.replaced = replaced,
 		});
 	return snapshot->capture->cut_short ? STATUS_FAILED : STATUS_DONE;
 }
