@@ -3,9 +3,10 @@
 
 #include "base/clock.h"
 
-/* More addresses than a busy host has in an hour, and the memory for their names. */
-#define SYMBOLS_MAX ((size_t)1 << 19)
-#define BYTES_MAX   ((size_t)128 << 20)
+/* Of a generation: more addresses than a busy host has in some minutes, and half of the memory for
+ * their names. */
+#define SYMBOLS_MAX ((size_t)1 << 17)
+#define BYTES_MAX   ((size_t)32 << 20)
 
 /* After so long they are read again if there was code without a name, and else: code that went may
  * have left its address to other code. */
@@ -18,7 +19,7 @@ struct kept_symbol {
 	uint32_t first;
 };
 
-struct symbol_cache {
+struct generation {
 	struct arena arena;
 	struct names names;     /* and build-ids */
 	struct word_map places; /* build-id, offset, and where that is mapped, to `symbols` */
@@ -28,33 +29,41 @@ struct symbol_cache {
 	struct {
 		ARRAY(struct inlined_name);
 	} inlined;
+};
+
+/* What was asked for since the current one began is in it. The one before goes when the next
+ * begins, and with it what nothing asked for: files that were replaced, programs that have ended.
+ */
+struct symbol_cache {
+	struct generation generations[2];
+	unsigned now; /* the number of the current one */
 	struct symbol_cache_counts counts;
 	struct kallsyms *kernel; /* NULL: not read yet */
 	uint64_t kernel_ns;      /* when it was */
 	bool lacks_kernel;       /* an address had no name since */
 };
 
-static void begin_empty(struct symbol_cache *cache)
+static void begin_empty(struct generation *generation)
 {
-	arena_init(&cache->arena, BYTES_MAX);
-	names_init(&cache->names, &cache->arena);
+	arena_init(&generation->arena, BYTES_MAX);
+	names_init(&generation->names, &generation->arena);
 }
 
-static void empty(struct symbol_cache *cache)
+static void empty(struct generation *generation)
 {
-	word_map_deinit(&cache->places);
-	array_deinit(&cache->symbols);
-	array_deinit(&cache->inlined);
-	names_deinit(&cache->names);
-	arena_deinit(&cache->arena);
+	word_map_deinit(&generation->places);
+	array_deinit(&generation->symbols);
+	array_deinit(&generation->inlined);
+	names_deinit(&generation->names);
+	arena_deinit(&generation->arena);
 }
 
 struct symbol_cache *symbol_cache_create(void)
 {
 	struct symbol_cache *cache = calloc(1, sizeof(*cache));
 
-	if (cache)
-		begin_empty(cache);
+	for (size_t i = 0; cache && i < array_length(cache->generations); i++)
+		begin_empty(&cache->generations[i]);
 	return cache;
 }
 
@@ -62,7 +71,8 @@ void symbol_cache_destroy(struct symbol_cache *cache)
 {
 	if (!cache)
 		return;
-	empty(cache);
+	for (size_t i = 0; i < array_length(cache->generations); i++)
+		empty(&cache->generations[i]);
 	kallsyms_destroy(cache->kernel);
 	free(cache);
 }
@@ -81,44 +91,63 @@ static struct words key_of(const struct name *id, const struct symbol_place *pla
 				 place->mapping->file_offset << 1 | (place->role & 1) } };
 }
 
-bool symbol_cache_find(struct symbol_cache *cache, const struct symbol_place *place,
-		       struct cached_symbol *ret)
+static void begin_when_full(struct symbol_cache *cache)
 {
-	const struct name *id;
-	uint32_t number;
+	const struct generation *current = &cache->generations[cache->now];
 
-	if (cache->symbols.count >= SYMBOLS_MAX || cache->arena.used > BYTES_MAX / 2) {
-		empty(cache);
-		begin_empty(cache);
-	}
-	id = names_find(&cache->names, place->mapping->build_id, place->mapping->build_id_length);
-	number = id ? word_map_find(&cache->places, key_of(id, place)) : WORD_MAP_NEW;
-	if (number == WORD_MAP_NEW) {
-		cache->counts.misses++;
+	if (current->symbols.count < SYMBOLS_MAX && current->arena.used <= BYTES_MAX / 2)
+		return;
+	cache->now = !cache->now;
+	empty(&cache->generations[cache->now]);
+	begin_empty(&cache->generations[cache->now]);
+}
+
+static bool find_in(const struct generation *generation, const struct symbol_place *place,
+		    struct cached_symbol *ret)
+{
+	const struct name *id = names_find(&generation->names, place->mapping->build_id,
+					   place->mapping->build_id_length);
+	const uint32_t number =
+		id ? word_map_find(&generation->places, key_of(id, place)) : WORD_MAP_NEW;
+
+	if (number == WORD_MAP_NEW)
 		return false;
-	}
-	cache->counts.hits++;
-	*ret = cache->symbols.items[number].symbol;
-	ret->inlined = cache->inlined.items + cache->symbols.items[number].first;
+	*ret = generation->symbols.items[number].symbol;
+	ret->inlined = generation->inlined.items + generation->symbols.items[number].first;
 	return true;
 }
 
+bool symbol_cache_find(struct symbol_cache *cache, const struct symbol_place *place,
+		       struct cached_symbol *ret)
+{
+	bool is_found;
+
+	begin_when_full(cache);
+	is_found = find_in(&cache->generations[cache->now], place, ret);
+	if (!is_found && find_in(&cache->generations[!cache->now], place, ret)) {
+		is_found = true;
+		symbol_cache_add(cache, place, ret);
+	}
+	*(is_found ? &cache->counts.hits : &cache->counts.misses) += 1;
+	return is_found;
+}
+
 /* False without memory. */
-static bool keep_name(struct symbol_cache *cache, const struct name **name)
+static bool keep_name(struct generation *generation, const struct name **name)
 {
 	if (*name)
-		*name = names_intern(&cache->names, (*name)->bytes, (*name)->length);
+		*name = names_intern(&generation->names, (*name)->bytes, (*name)->length);
 	return *name;
 }
 
-static bool keep_inlined(struct symbol_cache *cache, const struct cached_symbol *symbol)
+static bool keep_inlined(struct generation *generation, const struct cached_symbol *symbol)
 {
 	for (uint32_t i = 0; i < symbol->inlined_count; i++) {
 		struct inlined_name inlined = symbol->inlined[i];
 
-		if (!keep_name(cache, &inlined.name) ||
-		    (inlined.source && !keep_name(cache, &inlined.source)) ||
-		    !array_push(&cache->inlined, inlined))
+		if (!keep_name(generation, &inlined.name) ||
+		    (inlined.source && !keep_name(generation, &inlined.source)) ||
+		    !array_push(&generation->inlined, inlined))
 			return false;
 	}
 	return true;
@@ -127,18 +156,19 @@ static bool keep_inlined(struct symbol_cache *cache, const struct cached_symbol 
 void symbol_cache_add(struct symbol_cache *cache, const struct symbol_place *place,
 		      const struct cached_symbol *symbol)
 {
-	const struct name *id = names_intern(&cache->names, place->mapping->build_id,
+	struct generation *current = &cache->generations[cache->now];
+	const struct name *id = names_intern(&current->names, place->mapping->build_id,
 					     place->mapping->build_id_length);
-	struct kept_symbol kept = { .symbol = *symbol, .first = (uint32_t)cache->inlined.count };
+	struct kept_symbol kept = { .symbol = *symbol, .first = (uint32_t)current->inlined.count };
 	uint32_t *number;
 
-	if (!id || (symbol->name && !keep_name(cache, &kept.symbol.name)) ||
-	    (symbol->source && !keep_name(cache, &kept.symbol.source)) ||
-	    !keep_inlined(cache, symbol) || !array_push(&cache->symbols, kept))
+	if (!id || (symbol->name && !keep_name(current, &kept.symbol.name)) ||
+	    (symbol->source && !keep_name(current, &kept.symbol.source)) ||
+	    !keep_inlined(current, symbol) || !array_push(&current->symbols, kept))
 		return;
-	number = word_map_at(&cache->places, key_of(id, place));
+	number = word_map_at(&current->places, key_of(id, place));
 	if (number)
-		*number = (uint32_t)cache->symbols.count - 1;
+		*number = (uint32_t)current->symbols.count - 1;
 }
 
 /* --- the kernel --- */

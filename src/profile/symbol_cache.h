@@ -56,7 +56,8 @@ struct symbol_place {
 	unsigned role;                         /* enum frame_role */
 };
 
-/* With too many names it is emptied first. The result lives until the next call of one of these. */
+/* With too many names, those go first that were not asked for in some minutes. The result lives
+ * until the next call of one of these. */
 bool symbol_cache_find(struct symbol_cache *cache, const struct symbol_place *place,
 		       struct cached_symbol *ret);
 /* Copies all of it. Without memory it is not kept. */
