@@ -274,13 +274,9 @@ static void print_next(const struct summary *summary)
 	if (!word || !second_word || strcmp(summary->path, "-") == 0)
 		return;
 	fprintf(stderr, "ctprof: next: ctprof show %s\n", word);
-	if (summary->whole)
-		fprintf(stderr, "ctprof: or later: ctprof capture -o %s && ctprof compare %s %s\n",
-			second_word, word, second_word);
-	else
-		fprintf(stderr,
-			"ctprof: or after the same capture with -o %s: ctprof compare %s %s\n",
-			second_word, word, second_word);
+	fprintf(stderr, "ctprof: later: %s-o %s\n",
+		summary->whole ? "ctprof capture " : "the same with ", second_word);
+	fprintf(stderr, "ctprof: then: ctprof compare %s %s\n", word, second_word);
 }
 
 static void print_summary(const struct summary *summary)
