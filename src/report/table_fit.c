@@ -111,12 +111,35 @@ static char *shorten_call(const char *text, struct text arrow, size_t width)
 	return out;
 }
 
+/* The number in "name (18849)", with its brackets and the space; its length is 0 where there is
+ * none. */
+static struct text pid_in(const char *text)
+{
+	const char *at = strrchr(text, '(');
+	const size_t digits = at ? strspn(at + 1, "0123456789") : 0;
+
+	return digits && at > text && at[-1] == ' ' && strcmp(at + 1 + digits, ")") == 0
+		       ? text_of(at - 1)
+		       : TEXT("");
+}
+
+/* The number whole, as it tells which of a name it is; NULL without memory. */
+static char *shorten_name(const char *text, struct text pid, size_t width)
+{
+	_cleanup_free_ char *name = strndup(text, (size_t)(pid.bytes - text));
+	_cleanup_free_ char *left = name ? text_shortened(name, width - pid.length) : NULL;
+
+	return left ? text_print("%s%s", left, pid.bytes) : NULL;
+}
+
 char *table_shortened(const struct table_column *column, const char *text, size_t width)
 {
-	const struct text arrow = arrow_in(text);
+	const struct text arrow = arrow_in(text), pid = pid_in(text);
 
 	if (text_width(text) <= width)
 		return strdup(text);
+	if (pid.length && width >= pid.length + 3)
+		return shorten_name(text, pid, width);
 	if (is_number(column, text) && width_of(text, strcspn(text, " ")) <= NUMBER_WIDEST)
 		return shorten_number(text, width);
 	if (arrow.length && width >= CALL_TIGHTEST)

@@ -150,6 +150,8 @@ TEST(a_call_keeps_its_arrow)
 		{ "find_host_of → getaddrinfo", "find…_of → geta…nfo", 19 },
 		{ "find_host_of -> getaddrinfo", "find…_of -> geta…nfo", 20 },
 		{ "f → g", "f → g", 10 },
+		{ "deployer (24095)", "de…r (24095)", 12 },
+		{ "deployer (24095)", "d…r (24095)", 11 },
 	};
 
 	setlocale(LC_CTYPE, "C.UTF-8");
