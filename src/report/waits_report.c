@@ -397,6 +397,15 @@ static bool has_programs(const struct wait_rows *rows)
 	return false;
 }
 
+/* Is a row shown whose waits are not counted? */
+static bool has_uncounted(const struct wait_rows *rows, size_t shown)
+{
+	for (size_t i = 0; i < shown; i++)
+		if (!number_of_waits(rows, &rows->items[i]))
+			return true;
+	return false;
+}
+
 static struct error *print_wait_rows(FILE *out, const struct wait_rows *rows)
 {
 	struct table_options options = profile_table(out, rows->style, get_wait_cell, rows);
@@ -414,6 +423,8 @@ static struct error *print_wait_rows(FILE *out, const struct wait_rows *rows)
 	for (size_t i = shown; i < count; i++)
 		sum_add(&rest, rows->items[i].ns);
 	print_more_rows(&table, count - shown, "place", UNIT_NS, rest);
+	if (has_uncounted(rows, shown))
+		table_line(&table, " (cpu-wait: from the wake-up there until the thread ran)");
 	return table_end(&table);
 }
 
@@ -481,12 +492,6 @@ static size_t row_to_ask_about(const struct wait_rows *rows)
 	return any < rows->count ? any : 0;
 }
 
-/* A program waits by design where its reason weighs little: for events, or for work. */
-static bool is_by_design(enum reason reason)
-{
-	return reason_weight(reason, false) < reason_weight(REASON_OTHER, false);
-}
-
 /* The heaviest row of the reason for which the selected threads, or of a whole host the program of
  * `row`, wait longest, but for waits by design where there are others: a scarce resource that takes
  * a small part of the time is not what there is to ask about. */
@@ -500,7 +505,7 @@ static const struct wait_row *main_row(const struct wait_rows *rows, const struc
 		if (!is_of_one || rows->items[i].program == row->program)
 			sum_add(&ns[rows->items[i].reason], rows->items[i].ns);
 	for (enum reason reason = 0; reason < REASON_COUNT; reason++)
-		if (ns[reason] > ns[most] && !is_by_design(reason))
+		if (ns[reason] > ns[most] && (UNWANTED | 1u << REASON_PIPE) >> reason & 1)
 			most = reason;
 	for (size_t i = 0; most != row->reason && i < rows->count; i++)
 		if (rows->items[i].reason == most &&
