@@ -45,36 +45,40 @@ TEST(states_have_names_letters_and_bits)
 	};
 
 	for (size_t i = 0; i < array_length(cases); i++) {
-		struct reason_selection states = { 0 };
+		struct profile_arguments arguments = { 0 };
 
-		expect_ok(parse_states(cases[i].text, &states));
-		assert_int_equal(reason_selected_classes(&states), cases[i].classes);
+		expect_ok(parse_states(cases[i].text, &arguments.states));
+		assert_int_equal(reason_selected_classes(&arguments.states), cases[i].classes);
+		assert_string_equal(arguments.state_words.items[0], cases[i].text);
+		profile_arguments_deinit(&arguments);
 	}
 }
 
 TEST(reasons_select_parts_of_classes)
 {
-	struct reason_selection states = { 0 };
+	struct profile_arguments arguments = { 0 };
 
-	expect_ok(parse_states("lock,io-wait", &states));
-	assert_true(reason_selects(&states, CLASS_INTERRUPTIBLE, STATE_LOCK_FUTEX));
-	assert_true(reason_selects(&states, CLASS_UNINTERRUPTIBLE, STATE_LOCK_KERNEL));
-	assert_true(reason_selects(&states, CLASS_IO_WAIT, STATE_SLEEP_DISK));
-	assert_false(reason_selects(&states, CLASS_INTERRUPTIBLE, STATE_SLEEP_PIPE));
-	assert_false(reason_selects(&states, CLASS_RUNNABLE, STATE_RUNNABLE));
-	assert_false(reason_selects(&states, CLASS_ON_CPU, STATE_EXEC));
+	expect_ok(parse_states("lock,io-wait", &arguments.states));
+	assert_true(reason_selects(&arguments.states, CLASS_INTERRUPTIBLE, STATE_LOCK_FUTEX));
+	assert_true(reason_selects(&arguments.states, CLASS_UNINTERRUPTIBLE, STATE_LOCK_KERNEL));
+	assert_true(reason_selects(&arguments.states, CLASS_IO_WAIT, STATE_SLEEP_DISK));
+	assert_false(reason_selects(&arguments.states, CLASS_INTERRUPTIBLE, STATE_SLEEP_PIPE));
+	assert_false(reason_selects(&arguments.states, CLASS_RUNNABLE, STATE_RUNNABLE));
+	assert_false(reason_selects(&arguments.states, CLASS_ON_CPU, STATE_EXEC));
+	profile_arguments_deinit(&arguments);
 }
 
 TEST(what_is_no_state)
 {
-	struct reason_selection classes = { 0 };
+	struct profile_arguments arguments = { 0 };
 
-	expect_error(parse_states("slep", &classes), "unknown state 'slep'");
-	expect_error(parse_states("event", &classes), "unknown state 'event'");
-	expect_error(parse_states("E", &classes), "unknown state 'E'");
-	expect_error(parse_states("locks", &classes), "unknown state 'locks'");
-	expect_error(parse_states("16", &classes), "unknown state bit");
-	expect_error(parse_states("4294967296", &classes), "unknown state '4294967296'");
+	expect_error(parse_states("slep", &arguments.states), "unknown state 'slep'");
+	expect_error(parse_states("event", &arguments.states), "unknown state 'event'");
+	expect_error(parse_states("E", &arguments.states), "unknown state 'E'");
+	expect_error(parse_states("locks", &arguments.states), "unknown state 'locks'");
+	expect_error(parse_states("16", &arguments.states), "unknown state bit");
+	expect_error(parse_states("4294967296", &arguments.states), "unknown state '4294967296'");
+	profile_arguments_deinit(&arguments);
 }
 
 TEST(lengths_of_waits_are_microseconds)
