@@ -256,7 +256,7 @@ commands_keep_the_selection() {
 	text=$("$ctprof" offcpu -p "$parent" --state timer,child -d 300ms 2> "$warned")
 	has "the picture" "$text" "As a picture: ctprof offcpu -p $parent -d 10s --state timer,child -o offcpu.svg"
 	has "the question" "$text" " bash ($parent) "
-	has_not "its child" "$text" " $child "
+	has_not "commands of its child" "$(grep ctprof <<< "$text")" " $child "
 	text=$("$ctprof" offcpu --comm 'sl*p' -d 300ms 2> "$warned")
 	has "a pattern" "$text" "ctprof offcpu --comm 'sl*p' -d 10s -o offcpu.svg"
 }
