@@ -149,7 +149,7 @@ serve_drops() {
 	local web nobody="65534 65534 65534 65534 65534 65534 65534 65534"
 
 	in_background "$ctprof" serve --listen 127.0.0.1:0
-	is_limited $pid $(mask "${growing[@]}" "${writing[@]}") $(mask "${parsing[@]}" bpf)
+	is_limited $pid $(mask "${growing[@]}" "${writing[@]}" net_admin) $(mask "${parsing[@]}" bpf)
 	equal "those with a filter of system calls" $filtered $others
 	web=$(pgrep -P $pid -x ctprof-web)
 	is_limited $web 0 0 "$nobody"
