@@ -297,8 +297,8 @@ profile_comes_back() {
 	start "$programs/states" spin
 	on_screen "$pid .*states" -i 200ms -p "$pid" -b process --columns tid,name,cpu,command
 	press Down P
-	on_screen_still 'As a picture: ctprof profile'
-	press Enter
+	on_screen_still 'q leave .*w wall/on/off'
+	press q
 	on_screen_still 'CPU% COMMAND'
 	on_screen_still "$pid .*states"
 	press q
