@@ -42,7 +42,8 @@ $(U)/%.o: tests/unit/%.c
 
 $(UNIT_PROGRAMS): $(U)/%: $(U)/%.o $(UNIT_SHARED) $(SAN)/all.a
 	$(call say,LINK  $@)
-	$(Q)$(CC) $(SANITIZE) $(UNIT_LINKER) $(LDFLAGS) $(WRAPPED) -o $@ $^ -lcmocka $(LIBS)
+	$(Q)$(CC) $(SANITIZE) $(UNIT_LINKER) $(LDFLAGS) $(WRAPPED) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
+		-lcmocka $(LIBS)
 
 # Functions of the system that a test puts itself in front of.
 $(U)/test_base_json_reader:       WRAPPED := -Wl,--wrap=malloc,--wrap=realloc
