@@ -140,14 +140,14 @@ void display_window_of_boot(struct display *display, const struct side *sides, s
 int display_print(const struct display *display, const struct side *sides, size_t baselines,
 		  size_t count);
 
-/* Make the report and have `print` print it, in place of the display's format; the verdict of its
- * conditions. */
+/* Make the report and print it by `print` rather than in the display's format. `ret` is the verdict
+ * of its conditions. */
 struct error *display_print_by(const struct display *display, report_print print, FILE *out,
 			       const struct side *sides, size_t baselines, size_t count,
 			       enum verdict *ret) MUST_CHECK;
 
-/* Of one snapshot, people look for what took the most, and programs for what they know the name of:
- * for people, rank by CPU time unless there is another order. */
+/* In reports of one snapshot for people, rank groups by CPU time, unless the user chose another
+ * order. Formats for programs keep the order of names. */
 void display_rank_by_cpu_time(struct display *display);
 
 struct error *parse_axis(const char *argument, void *at);

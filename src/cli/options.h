@@ -70,10 +70,11 @@ struct command {
 	const char *examples[EXAMPLES_MAX];  /* command lines, first in the help */
 	const struct help_section *sections; /* of the help and the manual page; may be NULL */
 	size_t section_count;
-	/* Letters that users of other programs try, up to one of 0; may be NULL. */
+	/* Letters of options that similar programs have and this command does not. Ends with a row
+	 * whose letter is 0; may be NULL. */
 	const struct foreign_option {
 		char letter;
-		const char *instead; /* what to write here */
+		const char *instead; /* what to write here instead, for the error message */
 	} * foreign;
 	/* Where the whole text of each option is, in words: the help has one line for each, and
 	 * refers to it. NULL: the help has the whole text. */

@@ -241,7 +241,7 @@ struct error *output_end(void)
 {
 	struct error *err;
 
-	/* A pager has read what its user wanted. */
+	/* A user may leave the pager before the end: then unread output is no failure. */
 	if (pager_end())
 		return NULL;
 	errno = 0;

@@ -37,8 +37,9 @@ void pager_begin(enum pager_content content);
 /* Print what is left, and wait until the user has read it. False: there was no pager. */
 bool pager_end(void);
 
-/* The same, and an error where standard output did not take everything: it is cleared, and what
- * was left is dropped. Without a pager a second call finds only what was printed in between. */
+/* Like pager_end(), and returns an error if standard output could not be written. The error state
+ * of the stream is cleared and its unwritten bytes are dropped, so a second call reports only what
+ * was printed since the first. */
 struct error *output_end(void) MUST_CHECK;
 
 #endif

@@ -56,14 +56,15 @@ uint32_t target_alive(const struct target *target, const struct thread_numbers *
 struct error *target_hidden(const struct target *target,
 			    const struct thread_numbers *tids) MUST_CHECK;
 
-/* That of one number. */
+/* The error for a single PID or TID that cannot be seen. */
 struct error *target_hidden_number(bool is_process, uint32_t number) MUST_CHECK;
 
 /* The number of a cgroup, and its path as /proc has it: users may give the directory too. An error
  * where it is not there. */
 struct error *target_find_cgroup(const char **path, uint64_t *ret) MUST_CHECK;
 
-/* Was the cgroup of that path and number removed? One that is made anew has another number. */
+/* Was the cgroup with this path and ID removed? A cgroup that is created again under the same path
+ * has another ID. */
 bool target_is_cgroup_removed(const char *path, uint64_t number);
 
 void target_deinit(struct target *target);

@@ -138,8 +138,8 @@ struct summary {
 	const struct ctprof_snapshot *snapshot;
 	const char *path;
 	double seconds;
-	bool whole;      /* of all threads that /proc has */
-	time_t replaced; /* when the file that it replaced was written; 0: there was none */
+	bool whole;      /* the snapshot is of all threads in /proc */
+	time_t replaced; /* mtime of the file that was replaced; 0: none was */
 };
 
 static void print_counts(const struct summary *summary)
@@ -152,7 +152,7 @@ static void print_counts(const struct summary *summary)
 		summary->seconds * 1e3);
 }
 
-/* When the file with this name was written; 0: there is none, or it is no regular file. */
+/* The mtime of a regular file; 0: no such file. */
 static time_t written_at(const char *path)
 {
 	struct stat status;
@@ -162,7 +162,7 @@ static time_t written_at(const char *path)
 		       : 0;
 }
 
-/* "13:05", with the date where that is not within a day. */
+/* Print the time as "13:05", with the date if it is more than a day ago. */
 static void print_replaced(const struct summary *summary)
 {
 	const bool is_recent = time(NULL) - summary->replaced < 24 * 60 * 60;
@@ -252,7 +252,8 @@ static void print_gaps(const struct summary *summary)
 	fprintf(stderr, " (why: -v, or ctprof doctor)\n");
 }
 
-/* "host-2.ctprof.zst" for "host.ctprof.zst"; NULL without memory. */
+/* The name to suggest for a second snapshot: "host-2.ctprof.zst" for "host.ctprof.zst". Allocated;
+ * NULL: no memory. */
 static char *name_of_second(const char *path)
 {
 	static const char *const ends[] = { ".ctprof.zst", ".ctprof", "" };
@@ -264,7 +265,8 @@ static char *name_of_second(const char *path)
 	return text_print("%.*s-2%s", (int)(name.length - strlen(ends[i])), path, ends[i]);
 }
 
-/* Commands that work as they are. Of a part of the host, the options are the user's to repeat. */
+/* Print commands that can be pasted as they are. For a snapshot of selected threads, the user has
+ * to add the options that selected them. */
 static void print_next(const struct summary *summary)
 {
 	_cleanup_free_ char *word = text_shell_word(text_of(summary->path));
@@ -302,7 +304,7 @@ static struct capture_options options_from_arguments(const struct capture_argume
 		.pids = arguments->target.pids.items,
 		.pid_count = arguments->target.pids.count,
 		.cgroup = arguments->target.cgroup,
-		/* A profile has them too. */
+		/* The profile of --profile includes children, so the snapshot does, too. */
 		.has_children = arguments->profile_ns != 0,
 		.note = arguments->note,
 		.redact = arguments->redact,

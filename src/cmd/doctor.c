@@ -68,7 +68,7 @@ static bool is_probe_selected(const struct doctor_arguments *arguments, size_t n
 
 /* --- for people: the summary --- */
 
-/* What enables a source that is not fully available. */
+/* How a source that is not fully available can be enabled. */
 enum remedy { REMEDY_COMMAND, REMEDY_BOOT, REMEDY_NONE, REMEDY_NONE_PARTLY, REMEDY_COUNT };
 
 static const char *const remedy_words[REMEDY_COUNT] = {

@@ -156,7 +156,7 @@ struct error *kstats_run(const struct kstats_arguments *arguments, char **words,
 	if (!err)
 		err = report(&r, &objectives);
 	*ret_status = err ? failure_status(&r, err) : objectives;
-	/* The command's own failure goes before what we found. */
+	/* If the command failed, its status takes precedence over that of the SLO. */
 	if (has_ended && result.status) {
 		if (err)
 			report_error(take_ptr(err), STATUS_FAILED);

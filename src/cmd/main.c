@@ -33,7 +33,7 @@ const char *command_name(size_t number)
 
 void (*inherited_sigpipe)(int);
 
-/* Output that could not be written is a failure, whatever the command thought of it. */
+/* A command that succeeded fails if its output could not be written. */
 static int finish(int status)
 {
 	struct error *err = output_end();

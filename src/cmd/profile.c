@@ -44,7 +44,7 @@ static const struct option_row profile_rows[] = {
 struct taking {
 	struct profile_command_arguments *arguments;
 	struct profile_options options;
-	struct reason_selection selection; /* that `options` has */
+	struct reason_selection selection; /* `options.selection` points here */
 	struct profile_session *session;
 	char **command; /* NULL: there is none */
 	struct run *run;
@@ -53,9 +53,9 @@ struct taking {
 	uint64_t ends_ns, next_ns; /* CLOCK_MONOTONIC; 0: never */
 	unsigned interval;         /* how many have been shown */
 	bool is_shown;
-	unsigned targets_gone;            /* how often in a row none was there */
-	int signal;                       /* that ended the screen; 0: none */
-	char *thread_words, *state_words; /* options that select; NULL: not asked for yet */
+	unsigned targets_gone;            /* consecutive checks that found no target */
+	int signal;                       /* the signal that ended the screen; 0: none */
+	char *thread_words, *state_words; /* for suggested commands; NULL: not made yet */
 };
 
 /* --- until when --- */
@@ -109,7 +109,7 @@ static bool has_other_filters(const struct profile_arguments *a)
 	return a->comm || a->target.cgroup || a->user_threads || a->kernel_threads;
 }
 
-/* A cgroup may be empty, and get processes later. */
+/* An empty cgroup has not ended: processes may join it later. */
 static bool has_cgroup_ended(struct taking *t)
 {
 	const struct profile_arguments *a = &t->arguments->profile;
@@ -233,7 +233,8 @@ static struct error *stop(struct taking *t)
 	return profile_session_stop(t->session);
 }
 
-/* Once the target was found, for an interval of one profile as for the whole. */
+/* Note the options for the commands that reports suggest. Call it once the target was found: PIDs
+ * are known then. */
 static struct error *repeat_options(struct taking *t)
 {
 	const struct profile_arguments *a = &t->arguments->profile;
@@ -278,7 +279,7 @@ static struct error *show_interval(struct taking *t, const sigset_t *before)
 	while (t->next_ns <= now)
 		t->next_ns += t->arguments->profile.interval_ns;
 	take_pending(before);
-	/* Without memory for it, names are looked up in each interval. */
+	/* NULL without memory: names are then looked up in each interval. */
 	if (!t->interval)
 		t->arguments->output.symbols = symbol_cache_create();
 	err = show_profile(t, ++t->interval);
@@ -408,18 +409,18 @@ static struct error *take_on_screen(struct taking *t, const char *title, const s
 	_cleanup_(profile_destroy) struct profile *profile = NULL;
 	struct error *err;
 
-	/* The screen has handlers of its own. */
+	/* The screen installs its own signal handlers. */
 	sigprocmask(SIG_SETMASK, before, NULL);
 	err = live_profile_run(&live, &profile, &t->signal);
 	output.tui = false;
 	if (err || !profile || !output.paths.count)
 		return err;
-	/* The samples are what was asked for already. */
+	/* live_profile_run() has applied the filter. */
 	output.filter = NULL;
 	return profile_output_show(&output, profile, NULL, 0);
 }
 
-/* Options without effect. */
+/* Refuse options that have no effect beside --tui. */
 static struct error *check_screen(const struct taking *t)
 {
 	const struct profile_arguments *a = &t->arguments->profile;
@@ -474,8 +475,8 @@ static int enable_statistics(void)
 	return program_cost_enable();
 }
 
-/* Whether some waits are for locks is known when there are names: until then they are kept, where
- * the output can leave out the others. */
+/* Some waits turn out to be for locks only when functions have names (profile/lock_frames.h). With
+ * --state lock, collect those candidates too, if the output can remove the others after naming. */
 static void select_states(struct taking *t)
 {
 	struct profile_output *output = &t->arguments->output;
@@ -544,7 +545,8 @@ static int failure_status(const struct taking *t, const struct error *err, bool 
 	return !has_begun && err->errnum == EACCES ? STATUS_NOT_RUNNABLE : STATUS_RUN_FAILED;
 }
 
-/* With a command, output that cannot be written has a status that the command has not. */
+/* Status when output cannot be written: with a command, one that the command itself cannot
+ * return. */
 static int end_output(const struct taking *t, int status)
 {
 	struct error *err = t->command ? output_end() : NULL;
@@ -575,7 +577,7 @@ static int end_collecting(struct taking *t, struct error *err)
 	free(t->thread_words);
 	free(t->state_words);
 	status = end_output(t, status);
-	/* As if the signal had ended it, since shells check that. */
+	/* Shells expect 128 + N of a program that signal N ended. */
 	return status || !t->signal ? status : 128 + t->signal;
 }
 
@@ -631,7 +633,8 @@ static int run_in_mode(const struct command *command, int argc, char **argv, uns
 			err = profile_arguments_list(&arguments.profile);
 		status = err ? report_error(err, STATUS_FAILED) : STATUS_DONE;
 	} else if (first >= 0) {
-		/* A screen can show either, or both. */
+		/* `profile` collects time on and off the CPU for a screen, which can show each of
+		 * them or both. */
 		if (!arguments.profile.mode && arguments.output.tui && mode == PROFILE_ON)
 			arguments.profile.mode = PROFILE_BOTH;
 		if (!arguments.profile.mode)

@@ -33,7 +33,8 @@ struct error *profile_beside_take(struct profile_beside *beside, const char *sna
 void profile_beside_close(struct profile_beside *beside);
 DEFINE_CLEANUP(profile_beside_close, struct profile_beside *)
 
-/* The readable profile beside a snapshot: its path, allocated; NULL: there is none. */
+/* The path of the profile that `capture --profile` wrote beside a snapshot. Allocated; NULL: none
+ * can be read. */
 char *profile_beside_find(const char *snapshot);
 
 /* Have both snapshots one? Says how they are compared, on standard error. */

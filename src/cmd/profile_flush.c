@@ -23,7 +23,7 @@ struct error *profile_flush_open(struct profile_flush *flush, const char *extens
 
 /* --- files --- */
 
-/* The bytes of a file, so that what does not fit on the disk can be tried again. */
+/* The bytes of a file, kept so that a write that failed for lack of space can be repeated. */
 struct packed {
 	ARRAY(char);
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * profile --flush: a file for each interval in a directory, named by its time, for as long as the
- * host runs.
+ * profile --flush: writes each interval to a file of its own in a directory, named by its time. A
+ * run may last for weeks.
  *
  *	struct profile_flush flush = { 0 };		filled by PROFILE_FLUSH_OPTIONS
  *	struct error *err = profile_flush_open(&flush, "pb.gz");
@@ -10,9 +10,9 @@
  *	profile_flush_print(&flush);
  *	profile_flush_close(&flush);
  *
- * Names, limits and order are those of recordings (snapshot/recording.h). A file that cannot be
- * written is lost, and the run goes on: a reading in memory for each interval of a full disk would
- * be no profiler that runs for weeks.
+ * Names, limits and order are those of recordings (snapshot/recording.h). If a file cannot be
+ * written, its interval is dropped and counted as lost: to keep it would take memory without bound
+ * while the disk is full.
  */
 #ifndef CMD_PROFILE_FLUSH_H
 #define CMD_PROFILE_FLUSH_H
@@ -21,23 +21,24 @@
 #include "report/profile_report.h"
 #include "snapshot/recording.h"
 
-/* Of the disk, for others. */
+/* The share of the disk, in percent, that is left free for other programs. */
 #define PROFILE_FLUSH_SPARED_PERCENT 5
 
 #define PROFILE_FLUSH_INTERVAL_NS    (60 * (uint64_t)1000000000)
 
 struct profile_flush {
-	const char *directory; /* NULL: not asked for */
+	const char *directory; /* NULL: no --flush */
 	struct keep keep;
-	struct recording recording; /* once open */
+	struct recording recording; /* if `is_open` */
 	char suffix[RECORDING_SUFFIX_SIZE];
 	bool is_open;
 	size_t written, removed, lost;
 	uint64_t bytes;
-	int told; /* errno of the failure that was told, -1 without one; 0: none */
+	int told; /* errno of the last failure that was printed, -1 if it has none; 0: no failure */
 };
 
-/* The rows, for the table of a command whose arguments have a `struct profile_flush flush`. */
+/* Rows for the option table of a command whose `struct arguments` has a member `struct
+ * profile_flush flush`. */
 /* clang-format off */
 #define PROFILE_FLUSH_OPTIONS(arguments) \
 	{ "flush", 0, "DIR", parse_string, offsetof(struct arguments, flush.directory),            \
@@ -48,19 +49,19 @@ struct profile_flush {
 	  "remove older ones. May be given once for each.", NULL, false }
 /* clang-format on */
 
-/* Make the directory if it is not there, and look for files of that extension ("pb.gz"): they are
- * gone on with. */
+/* Create the directory if it does not exist. Files with the extension ("pb.gz") that it already has
+ * count towards the limits. */
 struct error *profile_flush_open(struct profile_flush *flush, const char *extension) MUST_CHECK;
 
-/* Write a file, and remove what is beyond the limits. Says on standard error once that it fails,
- * until it works again: an error is only for lack of memory. */
+/* Write a file, and remove the oldest ones beyond the limits. A failure to write is printed on
+ * standard error once, until a write succeeds again, and is no error; only lack of memory is. */
 struct error *profile_flush_add(struct profile_flush *flush, const struct profile_report *report,
 				enum profile_format format) MUST_CHECK;
 
-/* Say on standard error how many there are. */
+/* Print on standard error how many files were written, removed and lost. */
 void profile_flush_print(const struct profile_flush *flush);
 
-/* Takes one that is not open. */
+/* Does nothing if it is not open. */
 void profile_flush_close(struct profile_flush *flush);
 
 #endif

@@ -10,15 +10,15 @@
 #include "report/profile_text.h"
 #include "report/visible.h"
 
-/* The next question about a process, by the reason of most of its time, and the command that
- * answers it: the first row that has the reason. */
+/* The next question about a process, and the command that answers it. The reason for most of the
+ * process's time selects the first row that has it and whose conditions hold. */
 struct next_row {
 	unsigned reasons;    /* a bit each */
-	bool is_of_target;   /* only if the profile is of threads that were selected */
+	bool is_of_target;   /* only if the profile is of selected threads */
 	bool is_of_one_side; /* not if the profile has both time on and off the CPU */
-	bool is_inspection;  /* of one process that runs, rather than of the selected threads */
-	bool (*is_answered)(const struct profile_asked *asked); /* by the profile; NULL: never */
-	const char *before, *after;                             /* the name of the process */
+	bool is_inspection;  /* the command takes one live process, not the selection */
+	bool (*is_answered)(const struct profile_asked *asked); /* NULL: never */
+	const char *before, *after;                             /* around the process's name */
 	const char *command, *options;
 };
 
@@ -64,14 +64,14 @@ static void print_picture_of_file(FILE *out, const char *file)
 	fputs(" -o flame.svg\n", out);
 }
 
-/* What the commands are about. */
+/* The threads that the suggested commands select. */
 struct subject {
 	const struct profile_asked *asked;
-	const struct profile_thread *thread; /* one of the process with most time */
-	enum reason reason;                  /* of that time */
-	bool is_both;                        /* the profile has both sides */
-	bool has_target;                     /* or a quota that the inspector explains */
-	bool is_alive;                       /* the process of the thread */
+	const struct profile_thread *thread; /* a thread of the process with most time */
+	enum reason reason;                  /* for most of the process's time */
+	bool is_both;                        /* the profile has time on and off the CPU */
+	bool has_target; /* threads were selected, or a quota can be explained by `top --inspect` */
+	bool is_alive;   /* the process of `thread` still runs */
 };
 
 static bool has_selection(const struct profile_asked *asked)
@@ -112,8 +112,8 @@ static const struct name *name_of_process(const struct profile *profile, uint32_
 	return NULL;
 }
 
-/* "packer (18849)": whom a command with the selection of the user, or with the number of the
- * thread's process, is about. */
+/* Print what a command with the user's selection, or with the PID of the thread's process, is
+ * about: "packer (18849)". */
 static void print_name(FILE *out, const struct subject *subject, const struct profile *profile,
 		       bool is_inspection)
 {
@@ -183,13 +183,14 @@ static uint32_t busiest_thread(const struct profile *profile)
 	return busiest;
 }
 
-/* It may have ended. We may signal no others' processes, having dropped privileges. */
+/* Does the process still run? Without privileges, kill() of another user's process fails with
+ * EPERM, so it exists. */
 static bool is_alive(uint32_t pid)
 {
 	return pid && (!kill((pid_t)pid, 0) || errno == EPERM);
 }
 
-/* Are there threads left that the commands select? */
+/* Do any of the threads that the commands select still run? */
 static bool has_threads(const struct subject *subject)
 {
 	const struct profile_asked *asked = subject->asked;

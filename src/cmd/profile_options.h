@@ -31,7 +31,7 @@ struct profile_arguments {
 	struct reason_selection states; /* none: all that the mode says */
 	struct {
 		ARRAY(const char *);
-	} state_words; /* as they were given */
+	} state_words; /* the words of --state, as given */
 	enum profile_unwind unwind;
 	size_t frequency, depth, stacks, longest, keep_per_mille, recheck;
 	uint64_t duration_ns, interval_ns, memory_bytes, memory_limit;
@@ -45,7 +45,7 @@ struct profile_arguments {
 
 /* clang-format off */
 #define PROFILE_AT(arguments, member) offsetof(struct arguments, profile.member)
-/* All options of profile; other commands that profile have those of them that make sense there. */
+/* All options of `profile`. Other commands that take a profile have a subset of them. */
 #define PROFILE_OPTIONS(arguments) \
 	PROFILE_SELECT_OPTIONS(arguments), PROFILE_TIME_OPTIONS(arguments), \
 	PROFILE_FREQUENCY_OPTION(arguments), PROFILE_PROBE_OPTIONS(arguments), \
@@ -185,10 +185,10 @@ struct error *profile_arguments_list(const struct profile_arguments *arguments) 
  */
 struct profile_options profile_arguments_apply(const struct profile_arguments *arguments);
 
-/* Give freed memory back to the kernel: the start of a profile needs several times the memory that
- * the rest of it keeps, and a profile may run for days, in which each thread would keep what its
- * largest file needed. By default the allocator raises these limits as it goes. Before the first
- * thread. */
+/* Have the allocator return freed memory to the kernel. The start of a profile needs several times
+ * the memory of the rest, and a profile may run for days. By default, glibc raises its thresholds
+ * (M_TRIM_THRESHOLD, M_MMAP_THRESHOLD) with each large block that is freed, and each thread would
+ * keep as much as its largest file needed. Call it before threads are created. */
 void profile_keep_heap_small(void);
 
 void profile_arguments_deinit(struct profile_arguments *arguments);

@@ -396,7 +396,7 @@ struct state_choice {
 	struct profile_losses *losses;
 };
 
-/* It was counted as kept, or as one that had not ended. */
+/* Subtract a removed sample from the counter that has it: kept waits, or waits in progress. */
 static void count_as_filtered(struct profile_losses *losses, const struct sample *sample)
 {
 	const uint64_t progress = sample->is_in_progress && sample->count && losses->in_progress;
@@ -419,7 +419,8 @@ static bool is_state_wanted(void *context, size_t number, struct sample *sample)
 	return false;
 }
 
-/* Leave out what is in another state than the kernel took it for, now that functions are known. */
+/* Apply --state once more: function names may have moved waits to the state "lock", so some are no
+ * longer wanted. */
 static struct error *choose_states(const struct profile_output *output, struct profile *profile)
 {
 	struct state_choice choice = { output->states, &profile->meta.losses };
@@ -574,12 +575,12 @@ static struct error *show_files(const struct profile_output *output,
 			      interval);
 }
 
-/* The flame graph of a profile whose frames have names, and what it needs. */
+/* A profile whose frames have names, its flame graph, and what both refer to. */
 struct named {
 	struct flame *flame;
 	struct flame_view view;
 	struct idle idle;
-	struct profile_report report; /* with that graph; its view is as the options say */
+	struct profile_report report; /* points to `flame` */
 };
 
 static void named_guard(struct named *named)
@@ -588,7 +589,7 @@ static void named_guard(struct named *named)
 	idle_deinit(&named->idle);
 }
 
-/* `ret` stays where it is, and is to be released also after an error. */
+/* `ret` must not be moved: its report points into it. Release it also after an error. */
 static struct error *name_view(const struct profile_output *output,
 			       const struct profile_report *report, bool is_text, struct named *ret)
 {
@@ -674,7 +675,7 @@ struct error *profile_output_show(const struct profile_output *output, struct pr
 
 /* --- parts of pages --- */
 
-/* Columns of text that a page has room for. */
+/* Width of text reports in a page, in characters. */
 #define PAGE_COLUMNS 120
 
 static struct error *print_page_text(FILE *out, const struct profile_output *output,
@@ -700,7 +701,7 @@ static struct error *print_page_text(FILE *out, const struct profile_output *out
 	return err;
 }
 
-/* The idle waits are one frame. */
+/* A page shows all idle waits as one frame. */
 static struct error *print_page_flame(FILE *out, const struct profile_output *output,
 				      const struct profile_report *report)
 {

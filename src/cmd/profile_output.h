@@ -31,21 +31,21 @@ struct profile_output {
 	struct {
 		bool keeps, drops, presets;
 	} filters; /* what it is made of */
-	/* Of --state, for functions may tell that a wait is for something else than the kernel
-	 * knew; NULL: all. */
+	/* Reasons of --state; NULL: all. They are applied again once functions have names, since a
+	 * name may show that a wait is for a lock (profile/lock_frames.h). */
 	const struct reason_selection *states;
 	bool offsets, no_inline, shows_idle, tui, quiet;
 	size_t top; /* 0: the usual */
 	bool all;
 	const char *symfs;
-	const char *file;             /* the one that the profile is from; NULL: none, or several */
-	struct profile_asked asked;   /* for a profile that is taken now */
-	bool is_elsewhere;            /* processes of the profile need not be those that are here */
-	struct symbol_cache *symbols; /* of several intervals; NULL: there is one profile */
-	struct profile_flush *flush;  /* where each interval goes, in `format`; NULL: elsewhere */
+	const char *file; /* the file that the profile was loaded from; NULL: none, or several */
+	struct profile_asked asked; /* options of a profile that is taken now */
+	bool is_elsewhere; /* the profile may be of another host: its PIDs mean nothing here */
+	struct symbol_cache *symbols; /* names shared by intervals; NULL: there is one profile */
+	struct profile_flush *flush;  /* write each interval here, in `format`; NULL: no --flush */
 };
 
-/* Is any file to be written with frames that have no names yet? */
+/* Is any output file in a format that keeps addresses without names? */
 bool profile_output_has_raw(const struct profile_output *output);
 
 /* The rows, for the table of a command whose arguments have a `struct profile_output output`. */
@@ -117,8 +117,8 @@ struct error *profile_output_check(const struct profile_output *output) MUST_CHE
 struct error *profile_output_show(const struct profile_output *output, struct profile *profile,
 				  struct profile *baseline, unsigned interval) MUST_CHECK;
 
-/* The same as parts of a page that has flame graphs (report/page.h): the text, and the flame graph.
- */
+/* Print the profile as a part of a page with flame graphs (report/page.h): its text, then its flame
+ * graph. */
 struct error *profile_output_page(const struct profile_output *output, struct profile *profile,
 				  struct profile *baseline, FILE *out) MUST_CHECK;
 

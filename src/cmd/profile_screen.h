@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * --tui: a flame graph on the terminal (tui/flame_screen.h) in place of a report.
+ * --tui: a flame graph on the terminal (tui/flame_screen.h) rather than a report.
  */
 #ifndef CMD_PROFILE_SCREEN_H
 #define CMD_PROFILE_SCREEN_H
@@ -8,16 +8,17 @@
 #include "cmd/profile_output.h"
 #include "tui/flame_screen.h"
 
-/* Can --tui be with the other options? */
+/* An error if --tui cannot be combined with the other options. */
 struct error *profile_screen_check(const struct profile_output *output) MUST_CHECK;
 
-/* The screen of `title` that shows classes of time (a bit for each), in `group` first. */
+/* Options for a screen with this title. `classes` has a bit for each class of time that it may
+ * show; `group` is the first grouping. */
 struct flame_screen_options profile_screen_options(const struct profile_output *output,
 						   const char *title, unsigned classes,
 						   enum flame_group group);
 
-/* Show a profile that does not change, whose frames have names, until the user leaves. `group` is
- * that of the first view. */
+/* Show a saved profile, whose frames have names, until the user leaves. `group` is the first
+ * grouping. */
 struct error *profile_screen_show(const struct profile_output *output, enum flame_group group,
 				  const struct profile *profile) MUST_CHECK;
 

@@ -19,7 +19,7 @@
 #define USUAL_OUTPUT "ctprof-report.html"
 
 struct report_arguments {
-	struct display display; /* first: the options of display know its place */
+	struct display display; /* must be first: DISPLAY_OPTIONS use its offset */
 	const char *output, *title;
 	bool quiet;
 };
@@ -67,7 +67,7 @@ static const char *name_of(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* Begins a section. */
+/* Begin a section of the page. */
 static struct error *print_heading(FILE *out, const char *before, const char *after)
 {
 	struct error *err = NULL;
@@ -82,7 +82,7 @@ static struct error *print_heading(FILE *out, const char *before, const char *af
 	return err;
 }
 
-/* The first with each of the others; one alone by itself. */
+/* The first input is compared with each of the others; a single one is shown by itself. */
 static size_t pair_count(size_t inputs)
 {
 	return inputs > 1 ? inputs - 1 : inputs;
@@ -150,7 +150,7 @@ static struct error *print_profiles(FILE *out, const struct report_page *page)
 
 /* --- kstats --- */
 
-/* The table of the first file that one is compared with; NULL: none, or it has another unit. */
+/* The table of the first file with the same metric and unit as this one; NULL: there is none. */
 static struct kstats_table *match_of(const struct kstats_tables *first,
 				     const struct kstats_tables *own,
 				     const struct kstats_table *table)
@@ -190,7 +190,7 @@ static struct error *print_metrics(FILE *out, const struct report_kstats *before
 	return err;
 }
 
-/* How a metric of the first file went on in the others: all of them must have it. */
+/* Print a heat map of a metric over all files; nothing unless each of them has the metric. */
 static struct error *print_heat(FILE *out, const struct report_inputs *inputs,
 				const struct kstats_table *table)
 {
@@ -215,7 +215,7 @@ static struct error *print_kstats(FILE *out, const struct report_page *page)
 	const struct report_kstats *all = page->inputs->kstats.items;
 	struct error *err = NULL;
 
-	/* Before tables become as coarse as others. */
+	/* Comparing tables, below, may make them coarser: draw the heat map first. */
 	if (count > 2) {
 		fputs("<section>\n<h2>Values over time</h2>\n", out);
 		for (size_t i = 0; !err && i < all[0].tables.count; i++)

@@ -17,10 +17,11 @@ enum input_kind { INPUT_SNAPSHOT, INPUT_PROFILE, INPUT_KSTATS };
 
 /* --- what it is --- */
 
-/* Writers of ours put the member that says what a file is first; whitespace may be before it. */
+/* ctprof writes the member that identifies a file within its first bytes; whitespace may precede
+ * it. */
 #define HEAD_MAX 4096
 
-/* A member of the file, and no text in it: the quotes of names are escaped. */
+/* Is there a member of this name? Quotes within JSON strings are escaped, so no string matches. */
 static bool has_member(struct text head, const char *quoted)
 {
 	return memmem(head.bytes, head.length, quoted, strlen(quoted)) != NULL;
@@ -35,7 +36,8 @@ static enum input_kind kind_of_json(struct text head)
 	return has_member(head, "\"ctprof-kstats\"") ? INPUT_KSTATS : INPUT_SNAPSHOT;
 }
 
-/* JSON, packed by zstd or not, says what it is. Everything else is a profile, or nothing. */
+/* The kind of a file. A member identifies JSON files, compressed by zstd or not; everything else is
+ * read as a profile. */
 static struct error *kind_of_file(const char *path, enum input_kind *ret)
 {
 	_cleanup_close_ int fd = -1;
@@ -136,7 +138,7 @@ static struct error *load(struct report_inputs *inputs, const char *path)
 	return NULL;
 }
 
-/* The only snapshot is a recording: its window. */
+/* A recording that is the only snapshot: load its first and its last capture. */
 static struct error *load_span(struct report_inputs *inputs, const char *path, bool *ret_done)
 {
 	_cleanup_free_ char *from = NULL, *to = NULL;

@@ -17,7 +17,7 @@
 struct report_profile {
 	const char *path;
 	struct profile *profile;
-	char *owned_path; /* of one that was found beside a snapshot */
+	char *owned_path; /* path of a profile found beside a snapshot */
 };
 
 struct report_kstats {
@@ -25,7 +25,7 @@ struct report_kstats {
 	struct kstats_tables tables;
 };
 
-/* Each kind in the order of the command line. */
+/* The inputs of each kind, in the order of the command line. */
 struct report_inputs {
 	struct {
 		ARRAY(struct side);
@@ -38,13 +38,13 @@ struct report_inputs {
 	} kstats;
 	struct {
 		ARRAY(char *);
-	} paths; /* of snapshots that were found in recordings */
+	} paths; /* paths of captures in recordings */
 };
 
 /*
- * Load all of them, and the profiles that `capture --profile` wrote beside snapshots. A recording
- * that is the only snapshot is its first capture and its last; of others it is the last. To be
- * released, also after an error.
+ * Load the files, and the profiles that `capture --profile` wrote beside snapshots. Of a recording
+ * the last capture is loaded; if it is the only snapshot, the first and the last. Release `inputs`
+ * also after an error.
  */
 struct error *report_inputs_load(struct report_inputs *inputs, char **paths,
 				 size_t count) MUST_CHECK;

@@ -199,7 +199,7 @@ static struct error *check_modes(const struct top_arguments *a)
 	return NULL;
 }
 
-/* Do rows have what they are to be sorted by? */
+/* An error if the rows of this grouping lack the column to sort by. */
 static struct error *check_order(const struct top_arguments *a, struct state_sort sort)
 {
 	char word[COLUMN_WORD_MAX];
@@ -307,7 +307,7 @@ static int run_top(const struct command *command, int argc, char **argv)
 	return status;
 }
 
-/* Of top(1) and htop(1). */
+/* Options of top(1) and htop(1) that have another letter here. */
 static const struct foreign_option foreign_options[] = {
 	{ 'd', "-i 2s sets the interval; --batch -n 10 ends after ten windows" },
 	{ 'u', "-f user:NAME shows the threads of a user" },
