@@ -5,7 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A label with more numbers than this has them in the map, too. */
+/* A label with more numbers than this is also indexed by the map; others are found by a walk of
+ * their ring. */
 #define WALK_MOST 128
 
 static bool find_label(struct merges *merges, const struct name *label, uint32_t *ret)
@@ -73,7 +74,8 @@ static struct words words_of(const struct merge_label *label, const struct measu
 	return (struct words){ { (uintptr_t)label->label, (uintptr_t)measure } };
 }
 
-/* Members have their numbers in one order, so that the next of the ring is mostly the right one. */
+/* All members list their numbers in the same order, so the next number of the ring is mostly the
+ * right one. */
 static uint32_t find_number(const struct merges *merges, const struct merge_label *label,
 			    const struct measure *measure)
 {
@@ -89,7 +91,8 @@ static uint32_t find_number(const struct merges *merges, const struct merge_labe
 	return WORD_MAP_NEW;
 }
 
-/* A label that has just become one with many: the others of the ring as well. */
+/* Index the newest number of a label. When the label first exceeds WALK_MOST, index its whole
+ * ring. */
 static bool add_to_map(struct merges *merges, const struct merge_label *label)
 {
 	uint32_t at = label->last, count = label->count == WALK_MOST + 1 ? label->count : 1;
@@ -205,7 +208,7 @@ static double weight_of(const struct merges *merges, const struct merge_label *l
 	return number == WORD_MAP_NEW ? 0 : (double)merges->items[number].value[MERGE_AFTER];
 }
 
-/* The labels in the order of their rows. */
+/* The labels, sorted as their rows are. */
 static struct label_place *place_labels(const struct merges *merges, const struct report *report,
 					const struct measure *leading)
 {

@@ -29,8 +29,8 @@ enum merge {
 struct merged {
 	const struct measure *measure;
 	uint32_t next; /* the next number of the same label, in a ring */
-	/* By side. There may be millions of these: they fill a cache line. */
-	uint32_t had[MERGE_SIDES]; /* by so many members */
+	/* By side. There may be millions of numbers: each fills one cache line. */
+	uint32_t had[MERGE_SIDES]; /* how many members had the number */
 	bool unlimited[MERGE_SIDES];
 	__int128 value[MERGE_SIDES];
 };
@@ -38,16 +38,16 @@ struct merged {
 struct merge_label {
 	const struct name *label;
 	uint32_t members[MERGE_SIDES];
-	uint32_t count; /* of its numbers */
-	uint32_t last;  /* the one that was added to last */
+	uint32_t count; /* numbers of this label */
+	uint32_t last;  /* the number that was added to last */
 };
 
 struct merges {
-	struct word_map numbers; /* of labels; of the numbers of those that have many, by measure */
+	struct word_map numbers; /* of labels; and of {label, measure}, for large labels */
 	struct {
 		ARRAY(struct merge_label);
 	} labels;
-	uint32_t label; /* the one that was asked for last */
+	uint32_t label; /* the label that was looked up last */
 	ARRAY(struct merged);
 };
 

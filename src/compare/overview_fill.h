@@ -9,24 +9,24 @@
 
 #include "compare/overview.h"
 
-/* A metric of a cause. */
+/* A metric that measures a cause. A cause may have several. */
 struct overview_column {
 	enum overview_cause cause;
 	enum metric_id metric; /* METRIC_COUNT: memory */
 };
 
-/* Of all causes, those of one next to each other. */
+/* The columns of all causes; columns of one cause are adjacent. */
 struct overview_columns {
 	struct overview_column items[CAUSE_COUNT * CAUSE_METRICS];
 	size_t count;
-	size_t first[CAUSE_COUNT + 1]; /* of each cause */
+	size_t first[CAUSE_COUNT + 1]; /* of each cause; the last is `count` */
 };
 
-/* Of all groups, over one span. */
+/* Rates of all groups over one span of time. */
 struct overview_rates {
 	double *of; /* per second, memory in bytes; by key, by column; NaN: not measured */
 	size_t columns;
-	bool measured[CAUSE_COUNT * CAUSE_METRICS]; /* by column */
+	bool measured[CAUSE_COUNT * CAUSE_METRICS]; /* by column: some group has a value */
 };
 
 struct overview_work {

@@ -105,8 +105,9 @@ bool report_has(const struct report *report, enum section section);
  * and the derived metrics. */
 bool report_has_section(const struct report *report, enum section section);
 
-/* The section whose table has the rows of a measure. For people, a derived total is among the
- * totals of a window: beside averages of that time, the totals of lifetimes would read as such. */
+/* The section that lists a measure. In reports for people, a derived total is listed with the
+ * totals of the window, since beside averages of the window it would read as a total of
+ * lifetimes. */
 enum section report_section_of(const struct report *report, const struct measure *measure);
 
 #endif

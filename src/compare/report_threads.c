@@ -386,8 +386,9 @@ static bool is_same_fact(const struct datum *x, const struct datum *y)
 
 #define NONE_REPEATED (METRIC_COUNT + DERIVED_COUNT)
 
-/* The metric that a row may repeat. The sum of delays does where a group waited for CPUs only, or
- * where nothing else was measured; in its own table it is shown all the same. */
+/* The metric whose values this row may repeat. The sum of delays equals the delay for CPUs if a
+ * group waited for nothing else, or nothing else was measured. The table of delays shows both all
+ * the same. */
 static unsigned repeated_by(const struct report *report, unsigned number)
 {
 	const struct metric_twin *twin = metric_twin_of(number);
@@ -398,8 +399,8 @@ static unsigned repeated_by(const struct report *report, unsigned number)
 	return twin ? twin->shown : NONE_REPEATED;
 }
 
-/* Does the row of such a metric have the very same values, so that people need but one? A metric
- * that the user named is shown. */
+/* Does the row have the same values as the metric that it may repeat, so that reports for people
+ * leave it out? Metrics that the user named are always shown. */
 static bool is_folded(struct work *work, const struct row *row)
 {
 	struct report *report = work->report;

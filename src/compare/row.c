@@ -46,7 +46,8 @@ static bool is_unchanged(const struct row *row, const struct view *view)
 	return view->people && !view->all_rows && !row->change.differs;
 }
 
-/* An average of what did not happen in the window: the group was idle, or has ended. */
+/* Is the row an average over events of which there were none in the window: the group was idle, or
+ * has ended? */
 static bool is_blank(const struct row *row, const struct view *view)
 {
 	return view->people && view->window && !view->all_rows && !view->metrics_named &&

@@ -88,7 +88,7 @@ struct report_section {
 	size_t telling;   /* rows that changed, or of one snapshot all: also those that were cut */
 	bool any_value;   /* some row had one, shown or not */
 	size_t unchanged; /* rows that people are not shown because both sides are the same */
-	size_t blank;     /* nor these: derived metrics without a value in the window */
+	size_t blank;     /* also not shown: derived metrics without a value in the window */
 };
 
 void report_section_deinit(struct report_section *section);
