@@ -69,7 +69,7 @@ struct capture_options {
 	uint32_t skip_pid;    /* a process that is left out; 0: none */
 	const uint32_t *pids; /* only these thread groups; a thread stands for its group */
 	size_t pid_count;     /* 0: all */
-	bool has_children;    /* also the children that `pids` and `comm` have, and theirs */
+	bool has_children;    /* `pids` and `comm` also select descendants */
 	/* Only processes whose name (that of their leader) matches this glob (fnmatch(3)), in
 	 * addition to `pids`; NULL: none. They are found at the start of each capture. */
 	const char *comm;

@@ -57,7 +57,7 @@ struct probe {
 	const char *config; /* without CONFIG_ */
 	const char *source; /* the name under which a capture counts refusals */
 	bool per_process;   /* refusals are counted for processes, not for threads */
-	size_t reading;     /* offset of a reading in struct cgroup_counters */
+	size_t reading; /* offset of the member in struct cgroup_counters that this file fills */
 };
 
 extern const struct probe probes[];

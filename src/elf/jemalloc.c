@@ -66,7 +66,7 @@ static bool see_symbol(void *context, const char *name, const Elf64_Sym *symbol)
 
 struct jemalloc_slots {
 	const struct elf *elf;
-	const struct tsd_symbol *variable; /* whose word it is to be, if it is known */
+	const struct tsd_symbol *variable; /* the variable to find the word of; NULL: any */
 	struct tsd_symbol found;
 	uint64_t slot;
 };
