@@ -53,7 +53,6 @@ struct taking {
 	uint64_t ends_ns, next_ns; /* CLOCK_MONOTONIC; 0: never */
 	unsigned interval;         /* how many have been shown */
 	bool is_shown;
-	unsigned targets_gone;            /* consecutive checks that found no target */
 	int signal;                       /* the signal that ended the screen; 0: none */
 	char *thread_words, *state_words; /* for suggested commands; NULL: not made yet */
 };
@@ -110,11 +109,10 @@ static bool has_other_filters(const struct profile_arguments *a)
 }
 
 /* An empty cgroup has not ended: processes may join it later. */
-static bool has_cgroup_ended(struct taking *t)
+static bool has_cgroup_ended(const struct taking *t)
 {
 	const struct profile_arguments *a = &t->arguments->profile;
 
-	t->targets_gone = 0;
 	if (!target_is_cgroup_removed(a->target.cgroup, a->cgroup))
 		return false;
 	if (!t->arguments->output.quiet)
@@ -122,12 +120,9 @@ static bool has_cgroup_ended(struct taking *t)
 	return true;
 }
 
-/* Have all targets ended? An exec ends a record before it begins the next, and in between there is
- * none: only several checks in a row prove the end. */
-static bool have_targets_ended(struct taking *t)
+static bool have_targets_ended(const struct taking *t)
 {
 	const struct profile_arguments *a = &t->arguments->profile;
-
 	const bool has_numbers = a->target.pids.count || a->tids.count;
 
 	if (t->run || (!has_numbers && !a->cgroup))
@@ -135,8 +130,7 @@ static bool have_targets_ended(struct taking *t)
 	/* The processes may exist, but be excluded by other options. */
 	if (has_numbers && has_other_filters(a) && target_alive(&a->target, &a->tids))
 		return false;
-	t->targets_gone = profile_session_has_threads(t->session) ? 0 : t->targets_gone + 1;
-	if (t->targets_gone < 3)
+	if (!profile_session_targets_ended(t->session))
 		return false;
 	if (!has_numbers)
 		return has_cgroup_ended(t);

@@ -45,7 +45,6 @@ struct collector {
 	struct guard *guard;
 	struct symbol_cache *symbols;
 	uint64_t next_ns, tick_ns, ends_ns; /* CLOCK_MONOTONIC; 0: never */
-	unsigned targets_gone;              /* how often in a row none was there */
 	/* Of both, under the lock. */
 	pthread_mutex_t lock;
 	pthread_cond_t ended;
@@ -196,15 +195,6 @@ static struct error *tick_caller(struct collector *c)
 	return c->live->tick(c->live->tick_context);
 }
 
-/* An exec ends a record before it begins the next: only several checks in a row prove the end. */
-static bool have_targets_ended(struct collector *c)
-{
-	if (!c->live->ends_with_targets)
-		return false;
-	c->targets_gone = profile_session_has_threads(c->live->session) ? 0 : c->targets_gone + 1;
-	return c->targets_gone >= 3;
-}
-
 static struct error *read_if_due(struct collector *c)
 {
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
@@ -232,7 +222,7 @@ static struct error *collect(struct collector *c)
 			err = tick_caller(c);
 		if (!err)
 			err = read_if_due(c);
-		if (have_targets_ended(c))
+		if (c->live->ends_with_targets && profile_session_targets_ended(c->live->session))
 			end = "all targets have ended";
 		else if (c->ends_ns && clock_ns(CLOCK_MONOTONIC) >= c->ends_ns)
 			end = "the time is over";

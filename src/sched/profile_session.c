@@ -364,7 +364,7 @@ static bool has_record_ended(const struct profile_session *session, const struct
 	       (!session->options.off_cpu && !task_is_alive(t->task.tid));
 }
 
-bool profile_session_has_threads(const struct profile_session *session)
+static bool has_targets(const struct profile_session *session)
 {
 	const struct tracker *tracker = &session->chunks.tracker;
 	const uint32_t count = tracker_count(tracker);
@@ -376,6 +376,17 @@ bool profile_session_has_threads(const struct profile_session *session)
 			return true;
 	}
 	return count >= tracker->state->room;
+}
+
+#define CHECKS 3
+
+bool profile_session_targets_ended(struct profile_session *session)
+{
+	session->targets_missed = has_targets(session) ? 0 : session->targets_missed + 1;
+	if (session->targets_missed < CHECKS)
+		return false;
+	session->targets_missed = 0;
+	return true;
 }
 
 /* Take the stacks of waits that go on, where they are not taken when they begin. */

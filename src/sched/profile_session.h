@@ -107,8 +107,10 @@ uint64_t profile_session_gather_ns(const struct profile_session *session);
  * for one sooner: in a twentieth of a second, or when unwind tables are to be made. */
 uint64_t profile_session_next_tick(const struct profile_session *session, uint64_t now);
 
-/* Is a target alive? True also if there was no room for all of them. */
-bool profile_session_has_threads(const struct profile_session *session);
+/* Have all targets ended? Ask regularly, as between ticks: an exec ends the record of a thread
+ * before it begins the next one, so only three answers in a row that no target is alive prove the
+ * end. False while threads may have been left out for lack of room. */
+bool profile_session_targets_ended(struct profile_session *session);
 
 /* Count nothing that is later. */
 struct error *profile_session_stop(struct profile_session *session) MUST_CHECK;

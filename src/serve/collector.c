@@ -30,7 +30,6 @@ struct collector {
 	size_t sent;      /* of `buffer` */
 	uint64_t next_ns; /* CLOCK_MONOTONIC: of the next reading */
 	bool has_no_reader;
-	unsigned targets_gone; /* how often in a row none was there */
 };
 
 struct error *collector_open(const struct collector_options *options, struct collector **ret)
@@ -251,17 +250,10 @@ static struct error *take_when_due(struct collector *c)
 	return err;
 }
 
-/* An exec ends a record before it begins the next, and in between there is none: only several
- * checks in a row prove the end. */
-static bool have_targets_ended(struct collector *c)
+static bool have_targets_ended(const struct collector *c)
 {
-	if (!c->options.ends_with_targets)
-		return false;
-	c->targets_gone = profile_session_has_threads(c->session) ? 0 : c->targets_gone + 1;
-	if (c->targets_gone < 3)
-		return false;
-	c->targets_gone = 0;
-	return !c->options.may_return || !c->options.may_return(c->options.context);
+	return c->options.ends_with_targets && profile_session_targets_ended(c->session) &&
+	       (!c->options.may_return || !c->options.may_return(c->options.context));
 }
 
 static struct error *take_snapshot_when_due(struct collector *c)
