@@ -18,6 +18,21 @@ void interrupts_add(sigset_t *set, int number)
 		sigaddset(set, number);
 }
 
+void interrupts_hold(void (*handler)(int number), sigset_t *ret_before)
+{
+	const struct sigaction action = { .sa_handler = handler };
+	sigset_t blocked;
+
+	sigemptyset(&blocked);
+	for (size_t i = 0; i < INTERRUPTS_COUNT; i++) {
+		if (interrupts_is_ignored(interrupts_numbers[i]))
+			continue;
+		sigaction(interrupts_numbers[i], &action, NULL);
+		sigaddset(&blocked, interrupts_numbers[i]);
+	}
+	sigprocmask(SIG_BLOCK, &blocked, ret_before);
+}
+
 static volatile sig_atomic_t has_come;
 
 /* Signals that the caller of ctprof ignores stay ignored. */

@@ -29,6 +29,10 @@ bool interrupts_is_ignored(int number);
  * so. */
 void interrupts_add(sigset_t *set, int number);
 
+/* Call `handler` for these signals, and block them: from then on, only a ppoll(2) with the mask
+ * `*ret_before`, the one until now, lets them in. */
+void interrupts_hold(void (*handler)(int number), sigset_t *ret_before);
+
 struct interrupts {
 	struct sigaction before[INTERRUPTS_COUNT];
 	sigset_t mask;

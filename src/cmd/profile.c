@@ -67,23 +67,6 @@ static void interrupt(int signal)
 	was_interrupted = 1;
 }
 
-/* Signals that ctprof inherited as ignored stay ignored. While a command runs, the keyboard's
- * signals are for the command. */
-static void catch_signals(sigset_t *ret_before)
-{
-	const struct sigaction action = { .sa_handler = interrupt };
-	sigset_t blocked;
-
-	sigemptyset(&blocked);
-	for (size_t i = 0; i < INTERRUPTS_COUNT; i++) {
-		if (interrupts_is_ignored(interrupts_numbers[i]))
-			continue;
-		sigaction(interrupts_numbers[i], &action, NULL);
-		sigaddset(&blocked, interrupts_numbers[i]);
-	}
-	sigprocmask(SIG_BLOCK, &blocked, ret_before);
-}
-
 /* Signals that are pending now end the measurement. They must not end naming, which follows. */
 static void take_pending(const sigset_t *before)
 {
@@ -517,7 +500,8 @@ static struct error *collect_profile(struct taking *t, const char *title)
 	t->options.progress_context = t;
 	if (t->run)
 		t->options.command = (uint32_t)run_pid(t->run);
-	catch_signals(&before);
+	/* While a command runs, the keyboard's signals are for the command: they are ignored. */
+	interrupts_hold(interrupt, &before);
 	err = open_session(t);
 	if (!err && t->arguments->output.tui)
 		return take_on_screen(t, title, &before);

@@ -85,6 +85,36 @@ static int pending(int number)
 	return 0;
 }
 
+static volatile sig_atomic_t held;
+
+static void note_held(int number)
+{
+	held = number;
+}
+
+static int waits_for_the_mask(int number)
+{
+	sigset_t before;
+
+	interrupts_hold(note_held, &before);
+	raise(number);
+	if (held)
+		return 1;
+	sigsuspend(&before);
+	return held == number ? 0 : 2;
+}
+
+static int held_but_ignored(int number)
+{
+	sigset_t before, pending;
+
+	signal(number, SIG_IGN);
+	interrupts_hold(note_held, &before);
+	raise(number);
+	sigpending(&pending);
+	return sigismember(&pending, number);
+}
+
 static int ignored(int number)
 {
 	struct interrupts interrupts;
@@ -126,4 +156,13 @@ TEST(the_first_ends_the_work_and_the_second_the_program)
 	}
 }
 
-UNIT_TESTS(cmocka_unit_test(the_first_ends_the_work_and_the_second_the_program))
+TEST(held_signals_come_with_the_mask_of_before)
+{
+	for (size_t i = 0; i < INTERRUPTS_COUNT; i++) {
+		assert_int_equal(status_of(waits_for_the_mask, interrupts_numbers[i]), 0);
+		assert_int_equal(status_of(held_but_ignored, interrupts_numbers[i]), 0);
+	}
+}
+
+UNIT_TESTS(cmocka_unit_test(the_first_ends_the_work_and_the_second_the_program),
+	   cmocka_unit_test(held_signals_come_with_the_mask_of_before))
