@@ -116,23 +116,6 @@ static void interrupt(int signal)
 	was_interrupted = 1;
 }
 
-static void catch_signals(sigset_t *ret_before)
-{
-	const struct sigaction action = { .sa_handler = interrupt };
-	sigset_t blocked;
-
-	sigemptyset(&blocked);
-	for (size_t i = 0; i < INTERRUPTS_COUNT; i++) {
-		if (interrupts_is_ignored(interrupts_numbers[i]))
-			continue;
-		sigaction(interrupts_numbers[i], &action, NULL);
-		sigaddset(&blocked, interrupts_numbers[i]);
-	}
-	sigaction(SIGALRM, &action, NULL);
-	sigaddset(&blocked, SIGALRM);
-	sigprocmask(SIG_BLOCK, &blocked, ret_before);
-}
-
 /* The child, which ends when the collector does: it ignores the signals of the keyboard. */
 static int run_web(const struct serving *s)
 {
@@ -228,6 +211,7 @@ static struct error *open_collector(struct serving *s, const sigset_t *before)
 		.profile = &s->options,
 		.capture = &s->capture,
 		.interval_ns = s->arguments->profile.interval_ns,
+		.duration_ns = s->arguments->profile.duration_ns,
 		.ends_with_targets = has_numbers || s->arguments->profile.cgroup,
 		.may_return = has_numbers ? NULL : may_cgroup_return,
 		.context = &s->arguments->profile,
@@ -292,13 +276,11 @@ static struct error *serve(struct serving *s)
 	if (err)
 		return err;
 	profile_keep_heap_small();
-	catch_signals(&before);
+	interrupts_hold(interrupt, &before);
 	err = open_collector(s, &before);
 	if (err)
 		return err;
 	print_url(s);
-	if (s->arguments->profile.duration_ns)
-		alarm((unsigned)(s->arguments->profile.duration_ns / 1000000000) + 1);
 	return collector_run(s->collector);
 }
 

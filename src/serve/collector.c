@@ -20,7 +20,8 @@
 struct collector {
 	struct collector_options options;
 	struct profile_session *session;
-	struct capturer *capturer; /* NULL: captures do not work here */
+	struct capturer *capturer; /* NULL: captures do not work here, for `failure` */
+	struct error *failure;
 	bool wants_snapshot;
 	uint64_t snapshot_ns;         /* CLOCK_MONOTONIC: of the last one */
 	struct symbol_cache *symbols; /* names from reading to reading */
@@ -29,6 +30,7 @@ struct collector {
 	struct tick_buffer buffer;
 	size_t sent;      /* of `buffer` */
 	uint64_t next_ns; /* CLOCK_MONOTONIC: of the next reading */
+	uint64_t ends_ns; /* CLOCK_MONOTONIC; UINT64_MAX: never */
 	bool has_no_reader;
 };
 
@@ -45,8 +47,8 @@ struct error *collector_open(const struct collector_options *options, struct col
 		free(c);
 		return err;
 	}
-	/* It reads no process yet. Without it, all else works. */
-	error_destroy(capturer_open_beside(options->capture, &c->capturer));
+	/* Opening reads no process. Without snapshots everything else works. */
+	c->failure = capturer_open_beside(options->capture, &c->capturer);
 	*ret = c;
 	return NULL;
 }
@@ -58,6 +60,7 @@ void collector_close(struct collector *c)
 	profile_session_close(c->session);
 	symbol_cache_destroy(c->symbols);
 	capturer_close(c->capturer);
+	error_destroy(c->failure);
 	guard_destroy(c->guard);
 	free(c->buffer.bytes);
 	free(c);
@@ -145,33 +148,45 @@ static void hear_requests(struct collector *c)
 		c->wants_snapshot = true;
 }
 
-/* The file in `buffer`, behind its header; no file where captures do not work. */
-static struct error *pack_snapshot(struct collector *c)
+/* The compressed file of a snapshot, in memory that is the caller's. */
+static struct error *take_snapshot(struct collector *c, char **ret, size_t *ret_length)
 {
 	_cleanup_(snapshot_destroy) struct ctprof_snapshot *snapshot = NULL;
-	_cleanup_free_ char *bytes = NULL;
-	struct snapshot_header header = { .magic = SNAPSHOT_MAGIC };
-	size_t length = 0;
-	struct error *err = NULL;
+	struct error *err;
 
-	if (c->capturer) {
+	if (!c->capturer)
+		return error_create("%s", c->failure->message);
+	{
 		PRIVILEGES_RAISED;
 
 		err = capturer_take(c->capturer, &snapshot);
 	}
-	if (!err && snapshot)
-		err = snapshot_pack(snapshot, &bytes, &length);
-	/* One that cannot be taken is told as none: readings go on. */
-	if (err || length > SNAPSHOT_BYTES_MAX - sizeof(header))
-		length = 0;
-	error_destroy(err);
+	return err ? err : snapshot_pack(snapshot, ret, ret_length);
+}
+
+/* Put a message into `buffer`: the file of a snapshot, or the reason why there is none. */
+static struct error *pack_snapshot(struct collector *c)
+{
+	_cleanup_free_ char *bytes = NULL;
+	_cleanup_error_ struct error *failure = NULL;
+	struct snapshot_header header = { .magic = SNAPSHOT_MAGIC };
+	const char *content;
+	size_t length = 0;
+	struct error *err;
+
+	failure = take_snapshot(c, &bytes, &length);
+	if (!failure && length > SNAPSHOT_BYTES_MAX - sizeof(header))
+		failure = error_create("the snapshot is larger than %zu bytes", SNAPSHOT_BYTES_MAX);
+	header.has_failed = failure != NULL;
+	content = failure ? failure->message : bytes;
+	if (failure)
+		length = strlen(content);
 	header.length = sizeof(header) + length;
 	err = tick_buffer_reserve(&c->buffer, header.length);
 	if (err)
 		return err;
 	memcpy(c->buffer.bytes, &header, sizeof(header));
-	if (length)
-		memcpy(c->buffer.bytes + sizeof(header), bytes, length);
+	memcpy(c->buffer.bytes + sizeof(header), content, length);
 	c->buffer.length = header.length;
 	c->sent = 0;
 	return NULL;
@@ -215,7 +230,8 @@ static void sleep_a_little(struct collector *c)
 	const uint64_t tick = profile_session_next_tick(c->session, now);
 	const uint64_t due =
 		c->wants_snapshot && snapshot_due(c) < c->next_ns ? snapshot_due(c) : c->next_ns;
-	const uint64_t until = !is_sending(c) && due < tick ? due : tick;
+	const uint64_t soon = c->ends_ns < tick ? c->ends_ns : tick;
+	const uint64_t until = !is_sending(c) && due < soon ? due : soon;
 	const struct timespec left = clock_timespec(until > now ? until - now : 0);
 	struct pollfd reasons[] = {
 		{ .fd = profile_session_fd(c->session), .events = POLLIN },
@@ -283,12 +299,20 @@ static struct error *start(struct collector *c)
 	return profile_session_start(c->session);
 }
 
+static bool is_over(const struct collector *c)
+{
+	return *c->options.is_over || c->has_no_reader || clock_ns(CLOCK_MONOTONIC) >= c->ends_ns ||
+	       have_targets_ended(c);
+}
+
 struct error *collector_run(struct collector *c)
 {
 	struct error *err = start(c);
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-	c->next_ns = clock_ns(CLOCK_MONOTONIC) + c->options.interval_ns;
-	while (!err && !*c->options.is_over && !c->has_no_reader && !have_targets_ended(c)) {
+	c->next_ns = now + c->options.interval_ns;
+	c->ends_ns = c->options.duration_ns ? now + c->options.duration_ns : UINT64_MAX;
+	while (!err && !is_over(c)) {
 		sleep_a_little(c);
 		err = tick_session(c);
 		if (!err)

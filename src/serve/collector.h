@@ -23,6 +23,7 @@ struct collector_options {
 	const struct profile_options *profile;
 	const struct capture_options *capture; /* of snapshots; must stay */
 	uint64_t interval_ns;
+	uint64_t duration_ns;   /* 0: until something else ends it */
 	bool ends_with_targets; /* stop when none of them is there any more */
 	/* Asked when there is none: may there be some later? NULL: no. */
 	bool (*may_return)(void *context);
@@ -37,7 +38,7 @@ struct collector;
 
 struct error *collector_open(const struct collector_options *options,
 			     struct collector **ret) MUST_CHECK;
-/* Until a signal, or until the web process or all targets have ended. */
+/* Until a signal or the end of the duration, or until the web process or all targets have ended. */
 struct error *collector_run(struct collector *collector) MUST_CHECK;
 /* Takes NULL, and half-open ones. */
 void collector_close(struct collector *collector);

@@ -43,8 +43,8 @@ static struct error *send_snapshot(struct http_exchange *exchange,
 {
 	struct error *err;
 
-	if (!snapshots->bytes)
-		return error_create("no snapshot: captures do not work on this host");
+	if (snapshots->has_failed)
+		return error_create("no snapshot: %s", snapshots->bytes);
 	err = http_add_header(exchange, "Content-Disposition",
 			      "attachment; filename=\"snapshot.ctprof.zst\"");
 	if (err)

@@ -18,17 +18,19 @@
 #define SNAPSHOT_BYTES_MAX   ((size_t)1 << 30)
 #define SNAPSHOT_MAGIC       0x3170616e73707463 /* "ctpsnap1" */
 
-/* Before the bytes of the file; none of these, where captures do not work on this host. */
+/* Stands before the bytes of the file, or of a message that says why there is none. */
 struct snapshot_header {
 	uint64_t magic;
-	uint64_t length; /* with the header */
+	uint64_t length; /* of all, with the header */
+	uint64_t has_failed;
 };
 
 /* In the web process: the last one that came. All zero is none. */
 struct snapshots {
 	uint64_t number; /* that have come */
-	char *bytes;     /* NULL: captures do not work */
+	char *bytes;     /* of the file or of the message; a NUL follows */
 	size_t length;
+	bool has_failed;
 	uint64_t asked_ns; /* CLOCK_MONOTONIC; 0: none is on its way */
 };
 

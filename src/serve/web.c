@@ -52,14 +52,19 @@ static struct error *wanted(const struct tick_buffer *buffer, size_t *ret)
 static struct error *take_snapshot(struct web *web)
 {
 	const size_t length = web->buffer.length - sizeof(struct snapshot_header);
-	char *bytes = length ? malloc(length) : NULL;
+	char *bytes = malloc(length + 1);
 
-	if (length && !bytes)
+	if (!bytes)
 		return &error_no_memory;
-	if (length)
-		memcpy(bytes, web->buffer.bytes + sizeof(struct snapshot_header), length);
+	memcpy(bytes, web->buffer.bytes + sizeof(struct snapshot_header), length);
+	bytes[length] = 0;
 	free(web->snapshots.bytes);
-	web->snapshots = (struct snapshots){ web->snapshots.number + 1, bytes, length, 0 };
+	web->snapshots = (struct snapshots){
+		.number = web->snapshots.number + 1,
+		.bytes = bytes,
+		.length = length,
+		.has_failed = head_of(&web->buffer)->has_failed,
+	};
 	return NULL;
 }
 
