@@ -39,16 +39,6 @@ static struct error *merge_name(const struct merge *m, const struct name **into,
 	return NULL;
 }
 
-static void merge_losses(struct profile_losses *into, const struct profile_losses *from)
-{
-	uint64_t *all = (uint64_t *)into;
-	const uint64_t *more = (const uint64_t *)from;
-
-	_Static_assert(sizeof(*into) % sizeof(*all) == 0, "losses are numbers only");
-	for (size_t i = 0; i < sizeof(*into) / sizeof(*all); i++)
-		sum_add(&all[i], more[i]);
-}
-
 static struct error *merge_meta(const struct merge *m)
 {
 	struct profile_meta *into = &m->into->meta;
@@ -80,7 +70,7 @@ static struct error *merge_meta(const struct merge *m)
 	into->lacks_states |= from->lacks_states;
 	if (into->cpus < from->cpus)
 		into->cpus = from->cpus;
-	merge_losses(&into->losses, &from->losses);
+	profile_losses_add(&into->losses, &from->losses);
 	return NULL;
 }
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/sum.h"
 #include "profile/kept.h"
 #include "profile/reason.h"
 #include "state/reading.h"
@@ -102,6 +103,16 @@ struct error *profile_frame(struct profile *profile, const struct frame *frame, 
 struct error *profile_node(struct profile *profile, uint32_t parent, uint32_t frame, uint32_t *ret)
 {
 	return tree_add(&profile->node_index, &profile->nodes, NULL, parent, frame, ret);
+}
+
+void profile_losses_add(struct profile_losses *into, const struct profile_losses *more)
+{
+	uint64_t *all = (uint64_t *)into;
+	const uint64_t *numbers = (const uint64_t *)more;
+
+	_Static_assert(sizeof(*into) % sizeof(*all) == 0, "losses are numbers only");
+	for (size_t i = 0; i < sizeof(*into) / sizeof(*all); i++)
+		sum_add(&all[i], numbers[i]);
 }
 
 uint8_t profile_settle_state(unsigned class, unsigned state)

@@ -223,6 +223,9 @@ struct profile_losses {
 	uint64_t own_cpu_ns;     /* CPU time of ctprof itself */
 };
 
+/* Adds each count; a sum that does not fit stays at its most. */
+void profile_losses_add(struct profile_losses *into, const struct profile_losses *more);
+
 struct profile_meta {
 	const struct name *host, *kernel, *command, *version; /* may be NULL */
 	const struct name *target; /* "stockd (5058) and 5 children"; NULL: no process was named */

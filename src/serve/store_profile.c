@@ -78,15 +78,6 @@ static struct error *add_cpu(struct summing *s, const struct store_tick *tick)
 	return NULL;
 }
 
-static void add_losses(struct profile_losses *into, const struct profile_losses *from)
-{
-	uint64_t *all = (uint64_t *)into;
-	const uint64_t *more = (const uint64_t *)from;
-
-	for (size_t i = 0; i < sizeof(*into) / sizeof(*all); i++)
-		all[i] += more[i];
-}
-
 static struct error *add_tick(struct summing *s, const struct store_tick *tick)
 {
 	struct error *err = end_waits(s, tick);
@@ -107,7 +98,7 @@ static struct error *add_tick(struct summing *s, const struct store_tick *tick)
 	if (!err)
 		err = add_cpu(s, tick);
 	s->passed += tick->ns;
-	add_losses(&s->into->meta.losses, &tick->losses);
+	profile_losses_add(&s->into->meta.losses, &tick->losses);
 	return err;
 }
 
