@@ -65,7 +65,7 @@ static void print_picture_of_file(FILE *out, const char *file)
 }
 
 /* The threads that the suggested commands select. */
-struct subject {
+struct next_subject {
 	const struct profile_asked *asked;
 	const struct profile_thread *thread; /* a thread of the process with most time */
 	enum reason reason;                  /* for most of the process's time */
@@ -80,7 +80,7 @@ static bool has_selection(const struct profile_asked *asked)
 }
 
 /* NULL: there is none. */
-static const struct next_row *question_of(const struct subject *subject)
+static const struct next_row *question_of(const struct next_subject *subject)
 {
 	for (size_t i = 0; i < array_length(questions); i++) {
 		const struct next_row *row = &questions[i];
@@ -95,7 +95,7 @@ static const struct next_row *question_of(const struct subject *subject)
 	return NULL;
 }
 
-static void print_command(FILE *out, const struct subject *subject, const char *command)
+static void print_command(FILE *out, const struct next_subject *subject, const char *command)
 {
 	fprintf(out, "ctprof %s ", command);
 	if (has_selection(subject->asked))
@@ -114,7 +114,7 @@ static const struct name *name_of_process(const struct profile *profile, uint32_
 
 /* Print what a command with the user's selection, or with the PID of the thread's process, is
  * about: "packer (18849)". */
-static void print_name(FILE *out, const struct subject *subject, const struct profile *profile,
+static void print_name(FILE *out, const struct next_subject *subject, const struct profile *profile,
 		       bool is_inspection)
 {
 	const struct profile_asked *asked = subject->asked;
@@ -129,7 +129,8 @@ static void print_name(FILE *out, const struct subject *subject, const struct pr
 		fprintf(out, " (%" PRIu32 ")", pid);
 }
 
-static void print_question(FILE *out, const struct subject *subject, const struct profile *profile)
+static void print_question(FILE *out, const struct next_subject *subject,
+			   const struct profile *profile)
 {
 	const struct next_row *row = question_of(subject);
 
@@ -145,7 +146,7 @@ static void print_question(FILE *out, const struct subject *subject, const struc
 	fprintf(out, "%s\n", row->options);
 }
 
-static void print_picture(FILE *out, const struct subject *subject)
+static void print_picture(FILE *out, const struct next_subject *subject)
 {
 	const char *command =
 		subject->is_both || subject->reason == REASON_ON_CPU ? "profile" : "offcpu";
@@ -191,7 +192,7 @@ static bool is_alive(uint32_t pid)
 }
 
 /* Do any of the threads that the commands select still run? */
-static bool has_threads(const struct subject *subject)
+static bool has_threads(const struct next_subject *subject)
 {
 	const struct profile_asked *asked = subject->asked;
 	bool is_any = !has_selection(asked) ? subject->is_alive : !asked->pid_count;
@@ -205,7 +206,7 @@ struct error *profile_next(FILE *out, const struct profile_report *report, const
 			   const struct profile_asked *asked)
 {
 	const struct profile *profile = report->profile;
-	struct subject subject = { .asked = asked, .reason = REASON_ON_CPU };
+	struct next_subject subject = { .asked = asked, .reason = REASON_ON_CPU };
 	uint32_t number;
 	struct error *err;
 

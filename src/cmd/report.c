@@ -250,7 +250,7 @@ static char *title_of(const struct report_arguments *arguments, char **paths, in
 			 : strdup(name_of(paths[0]));
 }
 
-static struct error *write_page(const struct page *page, const char *path)
+static struct error *write_page(const struct html_page *page, const char *path)
 {
 	struct outfile file;
 	struct stream stream;
@@ -274,7 +274,7 @@ static struct error *make_report(const struct report_arguments *arguments, char 
 	_cleanup_free_ char *title = title_of(arguments, paths, count);
 	struct report_inputs inputs = { 0 };
 	const struct report_page context = { arguments, &inputs };
-	struct page page = { .title = title, .body = print_body, .context = &context };
+	struct html_page page = { .title = title, .body = print_body, .context = &context };
 	struct error *err = title ? outfile_check(output) : &error_no_memory;
 
 	if (!err)

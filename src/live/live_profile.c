@@ -38,7 +38,7 @@ bool live_profile_progress(void *context, size_t done, size_t all)
 	return !atomic_load(&starting.is_over);
 }
 
-struct collector {
+struct live_collector {
 	const struct live_profile *live;
 	int news, requests; /* eventfds: for the screen, and for the thread */
 	/* The thread's own. */
@@ -73,7 +73,7 @@ static void clear_event(int event)
 		return;
 }
 
-static bool is_over(struct collector *c)
+static bool is_over(struct live_collector *c)
 {
 	bool over;
 
@@ -90,7 +90,7 @@ static bool is_naming_over(void *context)
 	return is_over(context);
 }
 
-static struct error *name_frames(struct collector *c, struct profile *profile)
+static struct error *name_frames(struct live_collector *c, struct profile *profile)
 {
 	const struct symbolise_options options = {
 		.no_inline = c->live->no_inline,
@@ -118,7 +118,7 @@ static struct error *name_frames(struct collector *c, struct profile *profile)
 	return err;
 }
 
-static struct error *read_session(struct collector *c)
+static struct error *read_session(struct live_collector *c)
 {
 	_cleanup_(profile_destroy) struct profile *profile = NULL;
 	const bool was_raised = privileges_raise();
@@ -136,14 +136,14 @@ static struct error *read_session(struct collector *c)
 	return err;
 }
 
-static struct error *tick_session(struct collector *c)
+static struct error *tick_session(struct live_collector *c)
 {
 	PRIVILEGES_RAISED;
 
 	return profile_session_tick(c->live->session);
 }
 
-static struct error *stop_session(struct collector *c)
+static struct error *stop_session(struct live_collector *c)
 {
 	PRIVILEGES_RAISED;
 
@@ -152,7 +152,7 @@ static struct error *stop_session(struct collector *c)
 
 /* --- the thread --- */
 
-static void say_end(struct collector *c, const char *text)
+static void say_end(struct live_collector *c, const char *text)
 {
 	pthread_mutex_lock(&c->lock);
 	snprintf(c->end, sizeof(c->end), "%s", text);
@@ -166,7 +166,7 @@ static uint64_t sooner(uint64_t a, uint64_t b)
 }
 
 /* Until there is something to do. */
-static void wait_a_little(const struct collector *c)
+static void wait_a_little(const struct live_collector *c)
 {
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	uint64_t until = sooner(profile_session_next_tick(c->live->session, now), c->next_ns);
@@ -185,7 +185,7 @@ static void wait_a_little(const struct collector *c)
 		usleep((useconds_t)(profile_session_gather_ns(c->live->session) / 1000));
 }
 
-static struct error *tick_caller(struct collector *c)
+static struct error *tick_caller(struct live_collector *c)
 {
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
@@ -195,7 +195,7 @@ static struct error *tick_caller(struct collector *c)
 	return c->live->tick(c->live->tick_context);
 }
 
-static struct error *read_if_due(struct collector *c)
+static struct error *read_if_due(struct live_collector *c)
 {
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	struct error *err;
@@ -210,7 +210,7 @@ static struct error *read_if_due(struct collector *c)
 	return err;
 }
 
-static struct error *collect(struct collector *c)
+static struct error *collect(struct live_collector *c)
 {
 	struct error *err = NULL;
 	const char *end = NULL;
@@ -237,7 +237,7 @@ static struct error *collect(struct collector *c)
 }
 
 /* After the session: what else must go on does. */
-static struct error *idle(struct collector *c)
+static struct error *idle(struct live_collector *c)
 {
 	struct error *err = NULL;
 
@@ -252,7 +252,7 @@ static struct error *idle(struct collector *c)
 	return err;
 }
 
-static struct error *start_session(struct collector *c)
+static struct error *start_session(struct live_collector *c)
 {
 	const bool was_raised = privileges_raise();
 	struct error *err = profile_session_start(c->live->session);
@@ -270,7 +270,7 @@ static struct error *start_session(struct collector *c)
 
 static void *collector_thread(void *argument)
 {
-	struct collector *c = argument;
+	struct live_collector *c = argument;
 	struct error *err;
 
 	c->guard = symbolise_guard();
@@ -302,7 +302,7 @@ static void tell_losses(const struct profile_losses *losses, char *ret, size_t r
 		snprintf(ret, room, "%" PRIu64 " threads left out: no room", losses->threads_lost);
 }
 
-static void tell_start(const struct collector *c, char *ret, size_t room)
+static void tell_start(const struct live_collector *c, char *ret, size_t room)
 {
 	const size_t all = atomic_load(&starting.all);
 
@@ -317,7 +317,7 @@ static void tell_start(const struct collector *c, char *ret, size_t room)
 
 static struct error *borrow(void *context, const struct profile **ret, struct flame_news *news)
 {
-	struct collector *c = context;
+	struct live_collector *c = context;
 	struct error *err;
 
 	clear_event(c->news);
@@ -341,14 +341,14 @@ static struct error *borrow(void *context, const struct profile **ret, struct fl
 
 static void give_back(void *context)
 {
-	struct collector *c = context;
+	struct live_collector *c = context;
 
 	pthread_mutex_unlock(&c->lock);
 }
 
 static void freeze(void *context, bool is_frozen)
 {
-	struct collector *c = context;
+	struct live_collector *c = context;
 
 	pthread_mutex_lock(&c->lock);
 	profile_destroy(c->frozen);
@@ -366,7 +366,7 @@ static void freeze(void *context, bool is_frozen)
 
 static void begin_anew(void *context)
 {
-	struct collector *c = context;
+	struct live_collector *c = context;
 
 	pthread_mutex_lock(&c->lock);
 	profile_sum_reset(&c->sum);
@@ -375,7 +375,7 @@ static void begin_anew(void *context)
 
 static void sum_up(void *context, enum flame_sum sum)
 {
-	struct collector *c = context;
+	struct live_collector *c = context;
 
 	pthread_mutex_lock(&c->lock);
 	c->sum.only_last = sum == FLAME_SUM_LAST;
@@ -385,11 +385,11 @@ static void sum_up(void *context, enum flame_sum sum)
 
 /* --- all of it --- */
 
-static struct error *open_collector(struct collector *c, const struct live_profile *live)
+static struct error *open_collector(struct live_collector *c, const struct live_profile *live)
 {
-	*c = (struct collector){ .live = live,
-				 .news = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
-				 .requests = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) };
+	*c = (struct live_collector){ .live = live,
+				      .news = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
+				      .requests = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) };
 	atomic_store(&starting.is_over, false);
 	atomic_store(&starting.all, 0);
 	pthread_mutex_init(&c->lock, NULL);
@@ -402,7 +402,7 @@ static struct error *open_collector(struct collector *c, const struct live_profi
 }
 
 /* Naming ends at the next file. */
-static void end_thread(struct collector *c)
+static void end_thread(struct live_collector *c)
 {
 	atomic_store(&starting.is_over, true);
 	pthread_mutex_lock(&c->lock);
@@ -413,7 +413,7 @@ static void end_thread(struct collector *c)
 	pthread_mutex_unlock(&c->lock);
 }
 
-static void close_collector(struct collector *c)
+static void close_collector(struct live_collector *c)
 {
 	error_destroy(c->failed);
 	profile_sum_deinit(&c->sum);
@@ -429,7 +429,7 @@ static void close_collector(struct collector *c)
 struct error *live_profile_run(const struct live_profile *live, struct profile **ret_profile,
 			       int *ret_signal)
 {
-	struct collector c;
+	struct live_collector c;
 	struct flame_feed feed = {
 		.borrow = borrow,
 		.give_back = give_back,

@@ -152,6 +152,6 @@ struct error *report_html(FILE *out, const struct report *report, const struct r
 
 	if (!title)
 		return &error_no_memory;
-	return page_print(
-		out, &(struct page){ .title = title, .body = print_body, .context = &context });
+	return page_print(out, &(struct html_page){
+				       .title = title, .body = print_body, .context = &context });
 }

@@ -32,7 +32,7 @@ struct exported_metrics {
 };
 
 /* A series: one name with one set of labels, of a table or of a row of it. */
-struct metric_series {
+struct exported_series {
 	const struct kstats_table *table;
 	const struct kstats_row *row; /* NULL: all of them together */
 	const char *family;
@@ -41,7 +41,7 @@ struct metric_series {
 };
 
 struct all_series {
-	ARRAY(struct metric_series);
+	ARRAY(struct exported_series);
 };
 
 /* Our own families, besides those that are named by metrics. */
@@ -236,10 +236,10 @@ static char *labels_of(const struct exported_metric *metric, const struct kstats
 static struct error *add_series(struct all_series *all, const struct exported_metric *metric,
 				const struct kstats_row *row)
 {
-	struct metric_series series = { .table = metric->table,
-					.row = row,
-					.family = metric->family,
-					.is_mixed = metric->is_mixed };
+	struct exported_series series = { .table = metric->table,
+					  .row = row,
+					  .family = metric->family,
+					  .is_mixed = metric->is_mixed };
 
 	series.labels = labels_of(metric, row, metric->is_renamed);
 	if (series.labels && array_push(all, series))
@@ -251,7 +251,7 @@ static struct error *add_series(struct all_series *all, const struct exported_me
 /* Order by family. The same labels in a family are the same series. */
 static int compare_series(const void *left, const void *right)
 {
-	const struct metric_series *a = left, *b = right;
+	const struct exported_series *a = left, *b = right;
 	int order = strcmp(a->family, b->family);
 
 	return order ? order : strcmp(a->labels, b->labels);
@@ -260,7 +260,7 @@ static int compare_series(const void *left, const void *right)
 /* --- words --- */
 
 /* The name of a sample, and the labels that tell it from others; `bound` may be NULL. */
-static void print_sample(FILE *out, const struct metric_series *s, const char *suffix,
+static void print_sample(FILE *out, const struct exported_series *s, const char *suffix,
 			 const char *bound)
 {
 	fprintf(out, "%s%s", s->family, suffix);
@@ -316,7 +316,7 @@ static const struct ladder {
 } time_ladder = { (1ull << 6) - 1, (1ull << 36) - 1 }, /* 64 ns to 69 s */
 	value_ladder = { 0, (1ull << 32) - 1 };
 
-static void print_buckets(FILE *out, const struct metric_series *s,
+static void print_buckets(FILE *out, const struct exported_series *s,
 			  const struct kstats_distribution *all)
 {
 	const struct ladder *ladder = is_time(s->table) ? &time_ladder : &value_ladder;
@@ -344,7 +344,7 @@ static void print_buckets(FILE *out, const struct metric_series *s,
 
 /* --- all of them --- */
 
-static void print_head(FILE *out, const struct metric_series *s)
+static void print_head(FILE *out, const struct exported_series *s)
 {
 	const struct kstats_table *table = s->table;
 
@@ -363,7 +363,7 @@ static void print_head(FILE *out, const struct metric_series *s)
 	fputc('\n', out);
 }
 
-static struct error *print_series(FILE *out, const struct metric_series *s)
+static struct error *print_series(FILE *out, const struct exported_series *s)
 {
 	struct kstats_distribution all = { 0 };
 	struct error *err = kstats_distribution_of(s->table, s->row, &all);

@@ -61,7 +61,7 @@ void page_print_policy(FILE *out, const struct page_policy *policy)
 
 static struct error *print_policy(FILE *out, const void *context)
 {
-	const struct page *page = context;
+	const struct html_page *page = context;
 
 	page_print_policy(
 		out,
@@ -76,7 +76,7 @@ static struct error *print_policy(FILE *out, const void *context)
 
 static struct error *print_title(FILE *out, const void *context)
 {
-	const struct page *page = context;
+	const struct html_page *page = context;
 
 	return markup_text(out, text_of(page->title));
 }
@@ -91,7 +91,7 @@ static struct error *print_styles(FILE *out, const void *context)
 
 static struct error *print_scripts(FILE *out, const void *context)
 {
-	const struct page *page = context;
+	const struct html_page *page = context;
 
 	for (size_t i = 0; i < (page->has_flames ? array_length(scripts) : SCRIPTS_USUAL); i++)
 		page_print_script(out, scripts[i]);
@@ -100,14 +100,14 @@ static struct error *print_scripts(FILE *out, const void *context)
 
 static struct error *print_facts(FILE *out, const void *context)
 {
-	const struct page *page = context;
+	const struct html_page *page = context;
 
 	return page->facts ? page->facts(out, page->context) : NULL;
 }
 
 static struct error *print_body(FILE *out, const void *context)
 {
-	const struct page *page = context;
+	const struct html_page *page = context;
 
 	return page->body(out, page->context);
 }
@@ -118,7 +118,7 @@ static const struct slot slots[] = {
 	{ { "@BODY@", 6 }, print_body },     { { "@SCRIPTS@", 9 }, print_scripts },
 };
 
-struct error *page_print(FILE *out, const struct page *page)
+struct error *page_print(FILE *out, const struct html_page *page)
 {
 	return markup_fill(out, asset_text(ASSET_REPORT), slots, array_length(slots), page);
 }

@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "report/assets.h"
 
-struct page {
+struct html_page {
 	const char *title;
 	struct error *(*facts)(FILE *out, const void *context); /* below it, as HTML; NULL: none */
 	struct error *(*body)(FILE *out, const void *context);  /* as HTML */
@@ -37,6 +37,6 @@ struct page_policy {
 };
 void page_print_policy(FILE *out, const struct page_policy *policy);
 
-struct error *page_print(FILE *out, const struct page *page) MUST_CHECK;
+struct error *page_print(FILE *out, const struct html_page *page) MUST_CHECK;
 
 #endif

@@ -156,18 +156,18 @@ static struct error *select_samples(const struct http_exchange *exchange, struct
 /* --- pprof of the time to come --- */
 
 /* A reader that waits. */
-struct waiting {
+struct pprof_reader {
 	uint64_t from_ns, to_ns; /* Unix time */
 };
 
 /* The state of a reader that has just come. */
 static struct error *begin_waiting(struct http_exchange *exchange, const struct web *web,
-				   struct waiting **ret)
+				   struct pprof_reader **ret)
 {
 	const uint64_t most = web->store->options.kept_ns / SECOND_NS;
 	uint64_t seconds = PPROF_SECONDS < most ? PPROF_SECONDS : most;
 	struct error *err = query_number(exchange, "seconds", most, &seconds);
-	struct waiting *waiting;
+	struct pprof_reader *waiting;
 
 	if (err)
 		return err;
@@ -183,7 +183,8 @@ static struct error *begin_waiting(struct http_exchange *exchange, const struct 
 
 /* The readings that touch the time, once they are there. A reading is not divided, so there is up
  * to one more. */
-static bool find_span(const struct store *store, const struct waiting *waiting, struct span *ret)
+static bool find_span(const struct store *store, const struct pprof_reader *waiting,
+		      struct span *ret)
 {
 	const size_t count = store->ticks.count;
 	const struct store_tick *ticks = store->ticks.items;
@@ -220,7 +221,7 @@ static struct error *send_pprof(struct http_exchange *exchange, const struct sto
 static struct error *answer_pprof(struct http_exchange *exchange, const struct web *web,
 				  unsigned classes, enum http_step *ret)
 {
-	struct waiting *waiting = http_kept(exchange);
+	struct pprof_reader *waiting = http_kept(exchange);
 	struct error *err = waiting ? NULL : begin_waiting(exchange, web, &waiting);
 	struct span span;
 

@@ -13,9 +13,10 @@ static uint32_t *unknown_numbers(size_t count)
 	return numbers;
 }
 
-struct error *copying_begin(struct copying *c, const struct profile *from, struct profile *into)
+struct error *copying_begin(struct profile_copying *c, const struct profile *from,
+			    struct profile *into)
 {
-	*c = (struct copying){
+	*c = (struct profile_copying){
 		.from = from,
 		.into = into,
 		.frames = unknown_numbers(from->frames.count),
@@ -29,7 +30,7 @@ struct error *copying_begin(struct copying *c, const struct profile *from, struc
 	return &error_no_memory;
 }
 
-void copying_end(struct copying *c)
+void copying_end(struct profile_copying *c)
 {
 	free(c->frames);
 	free(c->nodes);
@@ -39,7 +40,7 @@ void copying_end(struct copying *c)
 }
 
 /* NULL stays NULL. */
-static struct error *copy_name(struct copying *c, const struct name **name)
+static struct error *copy_name(struct profile_copying *c, const struct name **name)
 {
 	if (!*name)
 		return NULL;
@@ -47,7 +48,7 @@ static struct error *copy_name(struct copying *c, const struct name **name)
 	return *name ? NULL : &error_no_memory;
 }
 
-static struct error *copy_frame(struct copying *c, uint32_t number)
+static struct error *copy_frame(struct profile_copying *c, uint32_t number)
 {
 	struct frame frame = c->from->frames.items[number];
 	struct error *err = copy_name(c, &frame.name);
@@ -59,7 +60,7 @@ static struct error *copy_frame(struct copying *c, uint32_t number)
 	return err ? err : profile_frame(c->into, &frame, &c->frames[number]);
 }
 
-struct error *copying_node(struct copying *c, uint32_t node, uint32_t *ret)
+struct error *copying_node(struct profile_copying *c, uint32_t node, uint32_t *ret)
 {
 	uint32_t parent = NODE_NONE;
 
@@ -89,7 +90,7 @@ struct error *copying_node(struct copying *c, uint32_t node, uint32_t *ret)
 	return NULL;
 }
 
-struct error *copying_thread(struct copying *c, uint32_t number, uint32_t *ret)
+struct error *copying_thread(struct profile_copying *c, uint32_t number, uint32_t *ret)
 {
 	if (c->threads[number] == NODE_NONE) {
 		struct profile_thread thread = c->from->threads.items[number];
@@ -109,7 +110,7 @@ struct error *copying_thread(struct copying *c, uint32_t number, uint32_t *ret)
 	return NULL;
 }
 
-struct error *copying_waker(struct copying *c, uint32_t number, uint32_t *ret)
+struct error *copying_waker(struct profile_copying *c, uint32_t number, uint32_t *ret)
 {
 	if (number && c->wakers[number - 1] == NODE_NONE) {
 		struct waker waker = c->from->wakers.items[number - 1];

@@ -13,14 +13,15 @@
 /* --- families --- */
 
 /* Families in the making. NULL or false: no memory. */
-struct making {
+struct metrics_answering {
 	struct metric_families *families;
 	const struct web *web;
 	bool has_failed;
 };
 
-static struct metric_family *begin(struct making *m, const char *name, enum metric_type type,
-				   const char *unit, unsigned decimals, const char *help)
+static struct metric_family *begin(struct metrics_answering *m, const char *name,
+				   enum metric_type type, const char *unit, unsigned decimals,
+				   const char *help)
 {
 	const struct metric_family family = {
 		.name = name, .help = help, .unit = unit, .type = type, .decimals = decimals
@@ -30,14 +31,15 @@ static struct metric_family *begin(struct making *m, const char *name, enum metr
 	return m->has_failed ? NULL : &m->families->items[m->families->count - 1];
 }
 
-static void put(struct making *m, struct metric_family *family, struct metric_series series)
+static void put(struct metrics_answering *m, struct metric_family *family,
+		struct metric_series series)
 {
 	m->has_failed = m->has_failed || !array_push(&family->series, series);
 }
 
 /* A family of one series without labels. */
-static void put_one(struct making *m, const char *name, enum metric_type type, const char *unit,
-		    unsigned decimals, const char *help, uint64_t number)
+static void put_one(struct metrics_answering *m, const char *name, enum metric_type type,
+		    const char *unit, unsigned decimals, const char *help, uint64_t number)
 {
 	put(m, begin(m, name, type, unit, decimals, help),
 	    (struct metric_series){ .number = number });
@@ -66,7 +68,7 @@ static void put_place(struct metric_label ret[3], struct text cgroup)
 	ret[2] = (struct metric_label){ "container", container };
 }
 
-static void put_states(struct making *m, struct metric_family *family,
+static void put_states(struct metrics_answering *m, struct metric_family *family,
 		       const struct metric_label group[4], const uint64_t ns[STATE_COUNT])
 {
 	for (size_t s = 0; s < STATE_COUNT; s++) {
@@ -80,7 +82,7 @@ static void put_states(struct making *m, struct metric_family *family,
 	}
 }
 
-static void put_groups(struct making *m)
+static void put_groups(struct metrics_answering *m)
 {
 	static const char *const special[] = { [GROUPS_OTHER] = "other", [GROUPS_ENDED] = "ended" };
 	const struct metric_groups *groups = &m->web->metrics.groups;
@@ -111,7 +113,7 @@ static uint64_t thousandths(double mean)
 	return mean < UINT32_MAX ? (uint64_t)(mean * 1000 + 0.5) : (uint64_t)UINT32_MAX * 1000;
 }
 
-static void put_threads(struct making *m)
+static void put_threads(struct metrics_answering *m)
 {
 	const struct metric_groups *groups = &m->web->metrics.groups;
 	struct metric_family *family =
@@ -133,7 +135,7 @@ static void put_threads(struct making *m)
 
 /* --- latencies --- */
 
-static void put_latencies(struct making *m)
+static void put_latencies(struct metrics_answering *m)
 {
 	static const struct {
 		const char *name, *help;
@@ -167,7 +169,7 @@ static void put_latencies(struct making *m)
 
 /* --- the host --- */
 
-static void put_pressure(struct making *m)
+static void put_pressure(struct metrics_answering *m)
 {
 	static const struct {
 		const char *resource;
@@ -199,7 +201,7 @@ static void put_pressure(struct making *m)
 	}
 }
 
-static void put_host(struct making *m)
+static void put_host(struct metrics_answering *m)
 {
 	const struct metrics *metrics = &m->web->metrics;
 	const struct tick_host *host = &metrics->host;
@@ -217,7 +219,7 @@ static void put_host(struct making *m)
 
 /* --- ctprof itself --- */
 
-static void put_measurement(struct making *m)
+static void put_measurement(struct metrics_answering *m)
 {
 	const struct metrics *metrics = &m->web->metrics;
 
@@ -238,7 +240,7 @@ static void put_measurement(struct making *m)
 		metric_groups_in_other(&metrics->groups));
 }
 
-static void put_cost(struct making *m)
+static void put_cost(struct metrics_answering *m)
 {
 	const struct {
 		const char *part;
@@ -256,7 +258,7 @@ static void put_cost(struct making *m)
 					    .number = rows[i].ns });
 }
 
-static void put_http(struct making *m)
+static void put_http(struct metrics_answering *m)
 {
 	const struct http_counts counts = http_counts(m->web->server);
 
@@ -272,7 +274,7 @@ static void put_http(struct making *m)
 
 static struct error *make_families(const struct web *web, struct metric_families *ret)
 {
-	struct making m = { .families = ret, .web = web };
+	struct metrics_answering m = { .families = ret, .web = web };
 
 	put_groups(&m);
 	put_threads(&m);

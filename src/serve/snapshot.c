@@ -9,7 +9,7 @@
 #include "serve/web.h"
 
 /* A request that waits for the snapshot after number `seen`. */
-struct waiting {
+struct snapshot_reader {
 	uint64_t seen, since_ns;
 };
 
@@ -26,13 +26,13 @@ static struct error *ask(struct web *web, uint64_t now)
 }
 
 static struct error *begin(struct http_exchange *exchange, struct web *web, uint64_t now,
-			   struct waiting **ret)
+			   struct snapshot_reader **ret)
 {
-	struct waiting *waiting = calloc(1, sizeof(*waiting));
+	struct snapshot_reader *waiting = calloc(1, sizeof(*waiting));
 
 	if (!waiting)
 		return &error_no_memory;
-	*waiting = (struct waiting){ web->snapshots.number, now };
+	*waiting = (struct snapshot_reader){ web->snapshots.number, now };
 	http_keep(exchange, waiting, free);
 	*ret = waiting;
 	return ask(web, now);
@@ -58,7 +58,7 @@ struct error *answer_snapshot(struct http_exchange *exchange, void *context, enu
 {
 	struct web *web = context;
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
-	struct waiting *waiting = http_kept(exchange);
+	struct snapshot_reader *waiting = http_kept(exchange);
 	struct error *err = waiting ? NULL : begin(exchange, web, now, &waiting);
 
 	*ret = HTTP_DONE;

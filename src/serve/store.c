@@ -120,7 +120,7 @@ size_t store_book_bytes(const struct store *store)
 /* --- taking a tick --- */
 
 /* The numbers in the book of what is in the tick. */
-struct taking {
+struct tick_taking {
 	struct store *store;
 	const struct tick *tick;
 	const struct name **names;
@@ -128,7 +128,7 @@ struct taking {
 	struct store_tick into;
 };
 
-static struct error *take_names(struct taking *t)
+static struct error *take_names(struct tick_taking *t)
 {
 	const char *at = t->tick->text;
 
@@ -141,12 +141,12 @@ static struct error *take_names(struct taking *t)
 	return NULL;
 }
 
-static const struct name *name_of(const struct taking *t, uint32_t number)
+static const struct name *name_of(const struct tick_taking *t, uint32_t number)
 {
 	return number == TICK_NONE ? NULL : t->names[number];
 }
 
-static void take_meta(const struct taking *t)
+static void take_meta(const struct tick_taking *t)
 {
 	const struct tick_header *header = t->tick->header;
 	struct profile_meta *meta = &t->store->book->meta;
@@ -159,7 +159,7 @@ static void take_meta(const struct taking *t)
 	meta->is_whole_host = header->meta.is_whole_host;
 }
 
-static struct error *take_stacks(struct taking *t)
+static struct error *take_stacks(struct tick_taking *t)
 {
 	struct error *err = NULL;
 
@@ -186,7 +186,7 @@ static struct error *take_stacks(struct taking *t)
 	return err;
 }
 
-static struct error *take_threads(struct taking *t)
+static struct error *take_threads(struct tick_taking *t)
 {
 	for (size_t i = 0; i < t->tick->header->threads_count; i++) {
 		const struct tick_thread *from = &t->tick->threads[i];
@@ -223,7 +223,7 @@ static struct error *take_threads(struct taking *t)
 }
 
 /* A thread whose wait fills the tick waits for one thing. */
-static bool fills(const struct taking *t, const struct sample *sample)
+static bool fills(const struct tick_taking *t, const struct sample *sample)
 {
 	return sample->is_in_progress && sample->ns == t->into.ns &&
 	       profile_classes[sample->class].is_off_cpu;
@@ -231,7 +231,7 @@ static bool fills(const struct taking *t, const struct sample *sample)
 
 /* Is it the wait that the thread was in during the whole tick before? Else it is that from now on.
  */
-static struct error *note_lasting(struct taking *t, const struct lasting *wait)
+static struct error *note_lasting(struct tick_taking *t, const struct lasting *wait)
 {
 	bool is_new;
 	struct lasting *known = map_add(&t->store->lasting, wait->thread, &is_new);
@@ -247,7 +247,7 @@ static struct error *note_lasting(struct taking *t, const struct lasting *wait)
 	return array_push(&t->into.begun, *wait) ? NULL : &error_no_memory;
 }
 
-static struct error *take_samples(struct taking *t, uint8_t *is_lasting)
+static struct error *take_samples(struct tick_taking *t, uint8_t *is_lasting)
 {
 	for (size_t i = 0; i < t->tick->header->samples_count; i++) {
 		struct sample sample = t->tick->samples[i];
@@ -272,7 +272,7 @@ static struct error *take_samples(struct taking *t, uint8_t *is_lasting)
 }
 
 /* Waits that lasted until now, and are not in the tick. */
-static struct error *end_others(struct taking *t, const uint8_t *is_lasting)
+static struct error *end_others(struct tick_taking *t, const uint8_t *is_lasting)
 {
 	const size_t already = t->into.ended.count;
 
@@ -301,7 +301,7 @@ size_t store_tick_bytes(const struct store_tick *tick)
 	       tick->cpu.count * sizeof(struct thread_time);
 }
 
-static struct error *keep_tick(struct taking *t)
+static struct error *keep_tick(struct tick_taking *t)
 {
 	array_fit(&t->into.samples);
 	array_fit(&t->into.begun);
@@ -315,7 +315,7 @@ static struct error *keep_tick(struct taking *t)
 	return NULL;
 }
 
-static struct error *take_all(struct taking *t)
+static struct error *take_all(struct tick_taking *t)
 {
 	const struct book_size before = store_book_size(t->store);
 	_cleanup_free_ uint8_t *is_lasting = NULL;
@@ -342,7 +342,7 @@ static struct error *take_all(struct taking *t)
 struct error *store_take(struct store *store, const struct tick *tick)
 {
 	const struct tick_header *header = tick->header;
-	struct taking t = {
+	struct tick_taking t = {
 		.store = store,
 		.tick = tick,
 		.names = calloc(header->names_count + 1, sizeof(*t.names)),

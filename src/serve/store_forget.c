@@ -55,14 +55,14 @@ static struct error *drop_oldest(struct store *store)
 	return err;
 }
 
-static struct error *renumber_lasting(struct copying *c, struct lasting *wait)
+static struct error *renumber_lasting(struct profile_copying *c, struct lasting *wait)
 {
 	struct error *err = copying_thread(c, wait->thread, &wait->thread);
 
 	return err ? err : copying_node(c, wait->node, &wait->node);
 }
 
-static struct error *renumber_map(struct copying *c, struct lasting_map *map)
+static struct error *renumber_map(struct profile_copying *c, struct lasting_map *map)
 {
 	struct lasting_map renumbered = { 0 };
 	struct error *err = NULL;
@@ -86,7 +86,7 @@ static struct error *renumber_map(struct copying *c, struct lasting_map *map)
 	return err;
 }
 
-static struct error *renumber_tick(struct copying *c, struct store_tick *tick)
+static struct error *renumber_tick(struct profile_copying *c, struct store_tick *tick)
 {
 	struct error *err = NULL;
 
@@ -141,7 +141,7 @@ static struct error *number_book(struct store *store)
 static struct error *renew_book(struct store *store)
 {
 	struct profile *book = NULL;
-	struct copying c;
+	struct profile_copying c;
 	struct error *err = profile_create(&book);
 
 	if (!err)

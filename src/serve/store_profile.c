@@ -3,9 +3,9 @@
 #include "serve/store.h"
 
 /* A profile of some ticks, in the making. */
-struct summing {
+struct window_summing {
 	const struct store *store;
-	struct copying copying;
+	struct profile_copying copying;
 	struct profile *into;
 	/* Waits that last: since which tick, as the sum of the lengths of all before it. */
 	struct lasting_map lasting;
@@ -15,7 +15,7 @@ struct summing {
 	uint64_t passed; /* the lengths of the ticks so far */
 };
 
-static struct error *add(struct summing *s, struct sample sample)
+static struct error *add(struct window_summing *s, struct sample sample)
 {
 	struct error *err = copying_thread(&s->copying, sample.thread, &sample.thread);
 
@@ -31,7 +31,7 @@ static struct error *add(struct summing *s, struct sample sample)
 }
 
 /* A wait counts once, in the tick in which it began to last. */
-static struct error *add_lasting(struct summing *s, const struct lasting *wait, bool is_over)
+static struct error *add_lasting(struct window_summing *s, const struct lasting *wait, bool is_over)
 {
 	const uint64_t *since = map_find(&s->since, wait->thread);
 	const uint64_t ns = s->passed - (since ? *since : 0);
@@ -51,7 +51,7 @@ static struct error *add_lasting(struct summing *s, const struct lasting *wait, 
 		      });
 }
 
-static struct error *end_waits(struct summing *s, const struct store_tick *tick)
+static struct error *end_waits(struct window_summing *s, const struct store_tick *tick)
 {
 	struct error *err = NULL;
 
@@ -65,7 +65,7 @@ static struct error *end_waits(struct summing *s, const struct store_tick *tick)
 	return err;
 }
 
-static struct error *add_cpu(struct summing *s, const struct store_tick *tick)
+static struct error *add_cpu(struct window_summing *s, const struct store_tick *tick)
 {
 	for (size_t i = 0; i < tick->cpu.count; i++) {
 		uint32_t thread;
@@ -78,7 +78,7 @@ static struct error *add_cpu(struct summing *s, const struct store_tick *tick)
 	return NULL;
 }
 
-static struct error *add_tick(struct summing *s, const struct store_tick *tick)
+static struct error *add_tick(struct window_summing *s, const struct store_tick *tick)
 {
 	struct error *err = end_waits(s, tick);
 
@@ -102,7 +102,7 @@ static struct error *add_tick(struct summing *s, const struct store_tick *tick)
 	return err;
 }
 
-static struct error *add_all(struct summing *s, size_t first, size_t end)
+static struct error *add_all(struct window_summing *s, size_t first, size_t end)
 {
 	const struct store_tick *ticks = s->store->ticks.items;
 	struct error *err = store_lasting_before(s->store, first, &s->lasting);
@@ -129,7 +129,7 @@ struct error *store_profile(const struct store *store, size_t first, size_t end,
 			    struct profile **ret)
 {
 	_cleanup_(profile_destroy) struct profile *profile = NULL;
-	struct summing s = { .store = store };
+	struct window_summing s = { .store = store };
 	struct error *err = profile_create(&profile);
 
 	if (!err)

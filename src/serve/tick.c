@@ -11,7 +11,7 @@
 /* --- packing --- */
 
 /* The tables of the tick that is made. */
-struct packing {
+struct tick_packing {
 	const struct profile *profile;
 	struct word_map names;        /* by address, their numbers */
 	struct word_map frame_by_key; /* what of a frame is sent, its number */
@@ -24,7 +24,7 @@ struct packing {
 #undef PACKING_TABLE
 };
 
-static void packing_deinit(struct packing *p)
+static void packing_deinit(struct tick_packing *p)
 {
 	word_map_deinit(&p->names);
 	word_map_deinit(&p->frame_by_key);
@@ -35,12 +35,12 @@ static void packing_deinit(struct packing *p)
 #undef PACKING_DEINIT
 }
 
-static void packing_deinit_guard(struct packing *p)
+static void packing_deinit_guard(struct tick_packing *p)
 {
 	packing_deinit(p);
 }
 
-static struct error *number_of_name(struct packing *p, const struct name *name, uint32_t *ret)
+static struct error *number_of_name(struct tick_packing *p, const struct name *name, uint32_t *ret)
 {
 	uint32_t *number;
 
@@ -62,7 +62,7 @@ static struct error *number_of_name(struct packing *p, const struct name *name, 
 	return NULL;
 }
 
-static struct error *put_frame(struct packing *p, uint32_t frame)
+static struct error *put_frame(struct tick_packing *p, uint32_t frame)
 {
 	const struct frame *from = &p->profile->frames.items[frame];
 	struct tick_frame to = {
@@ -97,7 +97,7 @@ static struct error *put_frame(struct packing *p, uint32_t frame)
 
 /* Of a stack, what was not sent yet. Parents come before their children, so that a stack is sent
  * from its outermost frame on: `nodes` marks what is wanted first. */
-static struct error *put_nodes(struct packing *p)
+static struct error *put_nodes(struct tick_packing *p)
 {
 	const struct profile *profile = p->profile;
 
@@ -126,7 +126,7 @@ static struct error *put_nodes(struct packing *p)
 	return NULL;
 }
 
-static struct error *put_threads(struct packing *p)
+static struct error *put_threads(struct tick_packing *p)
 {
 	for (size_t i = 0; i < p->profile->threads.count; i++) {
 		const struct profile_thread *from = &p->profile->threads.items[i];
@@ -151,7 +151,7 @@ static struct error *put_threads(struct packing *p)
 	return NULL;
 }
 
-static struct error *put_wakers(struct packing *p)
+static struct error *put_wakers(struct tick_packing *p)
 {
 	for (size_t i = 0; i < p->profile->wakers.count; i++) {
 		const struct waker *from = &p->profile->wakers.items[i];
@@ -166,7 +166,7 @@ static struct error *put_wakers(struct packing *p)
 	return NULL;
 }
 
-static struct error *put_samples(struct packing *p)
+static struct error *put_samples(struct tick_packing *p)
 {
 	for (size_t i = 0; i < p->profile->samples.count; i++) {
 		struct sample sample = p->profile->samples.items[i];
@@ -180,7 +180,7 @@ static struct error *put_samples(struct packing *p)
 	return NULL;
 }
 
-static struct error *put_latencies(struct packing *p)
+static struct error *put_latencies(struct tick_packing *p)
 {
 	for (size_t i = 0; i < p->profile->latencies.count; i++) {
 		const struct profile_latency *from = &p->profile->latencies.items[i];
@@ -205,7 +205,7 @@ static struct error *put_latencies(struct packing *p)
 	return NULL;
 }
 
-static struct error *put_meta(struct packing *p, struct tick_meta *ret)
+static struct error *put_meta(struct tick_packing *p, struct tick_meta *ret)
 {
 	const struct profile_meta *meta = &p->profile->meta;
 	struct error *err = NULL;
@@ -243,7 +243,7 @@ struct error *tick_buffer_reserve(struct tick_buffer *buffer, size_t room)
 	return NULL;
 }
 
-static struct error *join(const struct packing *p, struct tick_header *header,
+static struct error *join(const struct tick_packing *p, struct tick_header *header,
 			  struct tick_buffer *buffer)
 {
 	size_t length = sizeof(*header);
@@ -271,7 +271,7 @@ static struct error *join(const struct packing *p, struct tick_header *header,
 struct error *tick_pack(const struct profile *profile, const struct tick_host *host,
 			struct tick_buffer *buffer)
 {
-	_cleanup_(packing_deinit) struct packing p = {
+	_cleanup_(packing_deinit) struct tick_packing p = {
 		.profile = profile,
 		.frames = malloc((profile->frames.count + 1) * sizeof(*p.frames)),
 		.nodes = malloc((profile->nodes.count + 1) * sizeof(*p.nodes)),
