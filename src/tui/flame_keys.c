@@ -6,9 +6,6 @@
 #include "tui/curses.h"
 #include "tui/flame_tui.h"
 
-#define PAGE 0x10000 /* as many lines as are seen */
-#define ALL  0x20000
-
 enum section { KEYS_MOVE, KEYS_WHAT, KEYS_FIND, KEYS_GROW, KEYS_LEAVE, KEY_SECTIONS };
 
 static const char *const heads[KEY_SECTIONS] = {
@@ -23,13 +20,7 @@ static const char *const heads[KEY_SECTIONS] = {
 static const unsigned hint_order[KEY_SECTIONS] = { KEYS_LEAVE, KEYS_MOVE, KEYS_FIND, KEYS_GROW,
 						   KEYS_WHAT };
 
-#define ACTION(name)                                                            \
-	static struct error *flame_##name(struct flame_tui *tui, int argument); \
-	static struct error *name(void *screen, int argument)                   \
-	{                                                                       \
-		return flame_##name(screen, argument);                          \
-	}                                                                       \
-	static struct error *flame_##name(struct flame_tui *tui, int argument)
+#define ACTION(name) KEY_ACTION(struct flame_tui, flame_##name, name)
 
 static const struct flame_node *node_at(const struct flame_tui *tui, uint32_t number)
 {
@@ -42,9 +33,11 @@ static long lines_of(int argument)
 {
 	const int page = flame_body_lines() > 2 ? flame_body_lines() - 1 : 1;
 
-	if (argument == PAGE || argument == -PAGE)
+	if (argument == KEY_ARGUMENT_PAGE || argument == -KEY_ARGUMENT_PAGE)
 		return argument < 0 ? -page : page;
-	return argument == ALL ? INT32_MAX : argument == -ALL ? -(long)INT32_MAX : argument;
+	return argument == KEY_ARGUMENT_ALL    ? INT32_MAX
+	       : argument == -KEY_ARGUMENT_ALL ? -(long)INT32_MAX
+					       : argument;
 }
 
 static void move_chosen(struct flame_tui *tui, long by)
@@ -491,11 +484,11 @@ static const struct key_row rows[] = {
 	    -1, KEY_LEFT, 'h'),
 	ALSO(GRAPH, move_beside, 1, KEY_RIGHT, 'l'),
 	KEY(ANY, KEYS_MOVE, "PgUp PgDn", NULL,
-	    "by a page; Home and End, g and G: to the ends; the wheel scrolls", move_by, PAGE,
-	    KEY_NPAGE, KEY_CONTROL('f')),
-	ALSO(ANY, move_by, -PAGE, KEY_PPAGE, KEY_CONTROL('b')),
-	ALSO(ANY, move_by, -ALL, KEY_HOME, 'g'),
-	ALSO(ANY, move_by, ALL, KEY_END, 'G'),
+	    "by a page; Home and End, g and G: to the ends; the wheel scrolls", move_by,
+	    KEY_ARGUMENT_PAGE, KEY_NPAGE, KEY_CONTROL('f')),
+	ALSO(ANY, move_by, -KEY_ARGUMENT_PAGE, KEY_PPAGE, KEY_CONTROL('b')),
+	ALSO(ANY, move_by, -KEY_ARGUMENT_ALL, KEY_HOME, 'g'),
+	ALSO(ANY, move_by, KEY_ARGUMENT_ALL, KEY_END, 'G'),
 	KEY(GRAPH, KEYS_MOVE, "Enter", "zoom", "zoom into the selected box; a second click does so",
 	    zoom_in, 0, '\r', '\n', KEY_ENTER, '+'),
 	KEY(GRAPH, KEYS_MOVE, "Bksp", "out", "zoom out to the caller; also u and -", zoom_out, 0,

@@ -34,6 +34,20 @@ struct key_row {
 	enum key_when when;
 };
 
+/* Arguments of keys that scroll: as many lines as are seen, and all lines. */
+#define KEY_ARGUMENT_PAGE 0x10000
+#define KEY_ARGUMENT_ALL  0x20000
+
+/* Begins the definition of an action for `act` of rows: `name` takes any screen, and calls
+ * `of_type(type *tui, int argument)`, whose body follows. */
+#define KEY_ACTION(type, of_type, name)                        \
+	static struct error *of_type(type *tui, int argument); \
+	static struct error *name(void *screen, int argument)  \
+	{                                                      \
+		return of_type(screen, argument);              \
+	}                                                      \
+	static struct error *of_type(type *tui, int argument)
+
 struct key_table {
 	const struct key_row *rows;
 	size_t count;

@@ -3,9 +3,6 @@
 
 #include "tui/curses.h"
 
-#define PAGE 0x10000 /* as many lines as are seen */
-#define ALL  0x20000
-
 enum section { KEYS_ROWS, KEYS_LOOK, KEYS_MOVE, KEYS_REPLAY, KEYS_LEAVE, KEY_SECTIONS };
 
 static const char *const heads[KEY_SECTIONS] = {
@@ -20,13 +17,7 @@ static const char *const heads[KEY_SECTIONS] = {
 static const unsigned hint_order[KEY_SECTIONS] = { KEYS_LEAVE, KEYS_REPLAY, KEYS_ROWS, KEYS_LOOK,
 						   KEYS_MOVE };
 
-#define ACTION(name)                                                    \
-	static struct error *tui_##name(struct tui *tui, int argument); \
-	static struct error *name(void *screen, int argument)           \
-	{                                                               \
-		return tui_##name(screen, argument);                    \
-	}                                                               \
-	static struct error *tui_##name(struct tui *tui, int argument)
+#define ACTION(name) KEY_ACTION(struct tui, tui_##name, name)
 
 /* --- moving --- */
 
@@ -35,9 +26,11 @@ static long lines_of(const struct tui *tui, int argument)
 	int page = (tui->mode == MODE_TABLE ? tui_table_lines(tui) : tui_body_lines()) - 1,
 	    sign = argument < 0 ? -1 : 1;
 
-	if (argument == PAGE || argument == -PAGE)
+	if (argument == KEY_ARGUMENT_PAGE || argument == -KEY_ARGUMENT_PAGE)
 		return sign * (page > 1 ? page : 1);
-	return argument == ALL || argument == -ALL ? sign * (long)UINT32_MAX : argument;
+	return argument == KEY_ARGUMENT_ALL || argument == -KEY_ARGUMENT_ALL
+		       ? sign * (long)UINT32_MAX
+		       : argument;
 }
 
 ACTION(move_by)
@@ -524,11 +517,11 @@ static const struct key_row rows[] = {
 	    'j'),
 	ALSO(LISTS, move_by, -1, KEY_UP, 'k'),
 	KEY(LISTS, KEYS_MOVE, "PgUp PgDn", NULL,
-	    "by a page; Home and End to the ends; the wheel scrolls", move_by, PAGE, KEY_NPAGE,
-	    KEY_CONTROL('f')),
-	ALSO(LISTS, move_by, -PAGE, KEY_PPAGE, KEY_CONTROL('b')),
-	ALSO(LISTS, move_by, -ALL, KEY_HOME),
-	ALSO(LISTS, move_by, ALL, KEY_END, 'G'),
+	    "by a page; Home and End to the ends; the wheel scrolls", move_by, KEY_ARGUMENT_PAGE,
+	    KEY_NPAGE, KEY_CONTROL('f')),
+	ALSO(LISTS, move_by, -KEY_ARGUMENT_PAGE, KEY_PPAGE, KEY_CONTROL('b')),
+	ALSO(LISTS, move_by, -KEY_ARGUMENT_ALL, KEY_HOME),
+	ALSO(LISTS, move_by, KEY_ARGUMENT_ALL, KEY_END, 'G'),
 	KEY(MODE_TABLE, KEYS_MOVE, "F", NULL, "follow: keep the selected row in view", follow, 0,
 	    'F'),
 
