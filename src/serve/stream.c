@@ -11,16 +11,19 @@
 
 /* --- columns --- */
 
-/* A member whose array has `value` for each `i` below `count`. */
-#define COLUMN(w, name, i, count, value)             \
+/* A member whose array has `value`, written by `put`, for each `i` below `count`. */
+#define COLUMN_BY(put, w, name, i, count, value)     \
 	do {                                         \
 		json_key(w, name);                   \
 		json_array_begin(w);                 \
 		for (size_t i = 0; i < (count); i++) \
-			json_u64(w, value);          \
+			put(w, value);               \
 		json_array_end(w);                   \
 	} while (0)
+#define COLUMN(...)         COLUMN_BY(json_u64, __VA_ARGS__)
+#define COLUMN_OR_NULL(...) COLUMN_BY(put_number, __VA_ARGS__)
 
+/* TICK_NONE is null. */
 static void put_number(struct json_writer *w, uint32_t number)
 {
 	if (number == TICK_NONE)
@@ -28,16 +31,6 @@ static void put_number(struct json_writer *w, uint32_t number)
 	else
 		json_u64(w, number);
 }
-
-/* The same, where TICK_NONE is null. */
-#define COLUMN_OR_NULL(w, name, i, count, value)     \
-	do {                                         \
-		json_key(w, name);                   \
-		json_array_begin(w);                 \
-		for (size_t i = 0; i < (count); i++) \
-			put_number(w, value);        \
-		json_array_end(w);                   \
-	} while (0)
 
 static void put_from(struct json_writer *w, const char *table, uint32_t from)
 {
@@ -289,22 +282,11 @@ static void put_class_table(struct json_writer *w)
 {
 	json_key(w, "classes");
 	json_object_begin(w);
-	json_key(w, "name");
-	json_array_begin(w);
-	for (size_t i = 0; i < CLASS_COUNT; i++)
-		json_string(w, profile_classes[i].name);
-	json_array_end(w);
-	json_key(w, "letter");
-	json_array_begin(w);
-	for (size_t i = 0; i < CLASS_COUNT; i++)
-		json_text(w, (struct text){ &profile_classes[i].letter, 1 });
-	json_array_end(w);
+	COLUMN_BY(json_string, w, "name", i, CLASS_COUNT, profile_classes[i].name);
+	COLUMN_BY(json_text, w, "letter", i, CLASS_COUNT,
+		  ((struct text){ &profile_classes[i].letter, 1 }));
 	COLUMN(w, "off_cpu", i, CLASS_COUNT, profile_classes[i].is_off_cpu);
-	json_key(w, "prose");
-	json_array_begin(w);
-	for (size_t i = 0; i < CLASS_COUNT; i++)
-		json_string(w, profile_classes[i].prose);
-	json_array_end(w);
+	COLUMN_BY(json_string, w, "prose", i, CLASS_COUNT, profile_classes[i].prose);
 	json_object_end(w);
 }
 
@@ -312,22 +294,12 @@ static void put_state_table(struct json_writer *w)
 {
 	json_key(w, "states");
 	json_object_begin(w);
-	json_key(w, "name");
-	json_array_begin(w);
-	for (size_t i = 0; i < STATE_COUNT; i++)
-		json_string(w, state_rows[i].name);
-	json_array_end(w);
-	json_key(w, "label");
-	json_array_begin(w);
-	for (size_t i = 0; i < STATE_COUNT; i++)
-		json_string(w, state_rows[i].label);
-	json_array_end(w);
+	COLUMN_BY(json_string, w, "name", i, STATE_COUNT, state_rows[i].name);
+	COLUMN_BY(json_string, w, "label", i, STATE_COUNT, state_rows[i].label);
+	COLUMN_BY(json_text, w, "letter", i, STATE_COUNT,
+		  ((struct text){ &state_rows[i].letter, 1 }));
 	COLUMN(w, "main", i, STATE_COUNT, state_rows[i].main);
-	json_key(w, "prose");
-	json_array_begin(w);
-	for (size_t i = 0; i < STATE_COUNT; i++)
-		json_string(w, state_rows[i].prose);
-	json_array_end(w);
+	COLUMN_BY(json_string, w, "prose", i, STATE_COUNT, state_rows[i].prose);
 	json_object_end(w);
 }
 
@@ -355,11 +327,7 @@ void stream_write_about(struct json_writer *w, const struct store *store, uint64
 	json_u64(w, meta->on_cpu_period_ns);
 	put_class_table(w);
 	put_state_table(w);
-	json_key(w, "kinds");
-	json_array_begin(w);
-	for (size_t i = 0; i < array_length(kinds); i++)
-		json_string(w, kinds[i]);
-	json_array_end(w);
+	COLUMN_BY(json_string, w, "kinds", i, array_length(kinds), kinds[i]);
 	json_object_end(w);
 }
 
