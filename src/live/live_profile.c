@@ -18,13 +18,15 @@
 #include "profile/symbolise.h"
 #include "security/privileges.h"
 
-/* A reading each second, and the first one sooner. */
+/* Read the session once a second; the first reading comes sooner, so that the screen fills
+ * early. */
 #define READ_NS      NS_PER_S
 #define READ_SOON_NS (NS_PER_S / 4)
 #define TICK_NS      (NS_PER_S / 4)
 #define HALF_LIFE_NS (10 * NS_PER_S)
 
-/* The progress of the session that starts; there is one screen, and so one of these. */
+/* Progress of the session's start. It is global because live_profile_progress() is called before a
+ * collector exists; a process shows one screen at a time. */
 static struct {
 	atomic_bool is_over;
 	atomic_size_t done, all;
@@ -40,27 +42,27 @@ bool live_profile_progress(void *context, size_t done, size_t all)
 
 struct live_collector {
 	const struct live_profile *live;
-	int news, requests; /* eventfds: for the screen, and for the thread */
-	/* The thread's own. */
+	int news, requests; /* eventfds that wake the screen, and the thread */
+	/* Used by the thread only. */
 	struct guard *guard;
 	struct symbol_cache *symbols;
 	uint64_t next_ns, tick_ns, ends_ns; /* CLOCK_MONOTONIC; 0: never */
-	/* Of both, under the lock. */
+	/* Shared by the thread and the screen, protected by `lock`. */
 	pthread_mutex_t lock;
 	pthread_cond_t ended;
 	struct profile_sum sum;
-	struct profile *frozen; /* a copy that is shown; NULL: the sum is */
+	struct profile *frozen; /* the copy that is shown while frozen; NULL: show `sum` */
 	bool is_frozen, is_over, has_ended;
 	bool is_collecting;   /* the session has started */
-	char end[80];         /* why there will be no more; "": there will be */
-	struct error *failed; /* that ended it */
+	char end[80];         /* why collecting has ended; "": it has not */
+	struct error *failed; /* the error that ended the thread; owned */
 };
 
 static void raise_event(int event)
 {
 	const uint64_t one = 1;
 
-	/* It cannot overflow: each read resets it. */
+	/* The counter cannot overflow: each read resets it. */
 	if (write(event, &one, sizeof(one)) < 0)
 		return;
 }
@@ -104,7 +106,7 @@ static struct error *name_frames(struct live_collector *c, struct profile *profi
 	struct error *err = symbolise_kernel_cached(profile, c->symbols);
 	struct filtered filtered;
 
-	/* A tree that the user names is read with the user's own rights. */
+	/* Files below --symfs are chosen by the user, so read them with the user's rights. */
 	if (c->live->symfs)
 		privileges_lower(was_raised);
 	if (!err)
@@ -165,7 +167,7 @@ static uint64_t sooner(uint64_t a, uint64_t b)
 	return b && b < a ? b : a;
 }
 
-/* Until there is something to do. */
+/* Sleep until the next tick, reading or end, or until the screen makes a request. */
 static void wait_a_little(const struct live_collector *c)
 {
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
@@ -203,9 +205,9 @@ static struct error *read_if_due(struct live_collector *c)
 	if (now < c->next_ns)
 		return NULL;
 	err = read_session(c);
-	/* What a reading takes is no reason to read more often. */
+	/* Pause for READ_NS after each reading, however long it took. */
 	c->next_ns = clock_ns(CLOCK_MONOTONIC) + READ_NS;
-	/* The memory was for one reading; the next may have fewer threads. */
+	/* Return the memory of this reading to the kernel: the next may have fewer threads. */
 	malloc_trim(0);
 	return err;
 }
@@ -236,7 +238,7 @@ static struct error *collect(struct live_collector *c)
 	return err;
 }
 
-/* After the session: what else must go on does. */
+/* After the session has ended, go on calling the caller's tick until the screen closes. */
 static struct error *idle(struct live_collector *c)
 {
 	struct error *err = NULL;
@@ -285,7 +287,7 @@ static void *collector_thread(void *argument)
 	pthread_mutex_lock(&c->lock);
 	c->failed = err;
 	c->has_ended = true;
-	/* It is freed once the lock is free. */
+	/* The screen may free the collector as soon as the lock is released. */
 	raise_event(c->news);
 	pthread_cond_signal(&c->ended);
 	pthread_mutex_unlock(&c->lock);
@@ -353,7 +355,7 @@ static void freeze(void *context, bool is_frozen)
 	pthread_mutex_lock(&c->lock);
 	profile_destroy(c->frozen);
 	c->frozen = NULL;
-	/* Without memory for a copy it does not freeze. */
+	/* Without memory for the copy, the screen stays live. */
 	c->is_frozen = is_frozen;
 	if (is_frozen) {
 		struct error *err = profile_sum_copy(&c->sum, &c->frozen);
@@ -401,7 +403,7 @@ static struct error *open_collector(struct live_collector *c, const struct live_
 	return NULL;
 }
 
-/* Naming ends at the next file. */
+/* Symbolisation checks is_over() before each file, so this waits for one file at most. */
 static void end_thread(struct live_collector *c)
 {
 	atomic_store(&starting.is_over, true);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The folder live/: a profile that is shown on the terminal while it is taken, for profile, offcpu
- * and top.
+ * The folder live/: a profile that is shown on the terminal while it is taken, for `profile`,
+ * `offcpu` and `top`.
  *
  *	options.progress = live_profile_progress;
  *	err = profile_session_open(&options, &session);
- *	...                                    drop privileges
- *	err = live_profile_run(&(struct live_profile){ .session = session, ... }, &signal);
+ *	...					drop privileges
+ *	err = live_profile_run(&(struct live_profile){ .session = session, ... }, &profile,
+ *&signal);
  *
- * The session runs in a thread of its own, which also names frames and adds readings up: so keys
- * have their effect at once. The screen (tui/flame_screen.h) makes its trees of the sum, which a
- * lock keeps as it is meanwhile.
+ * A thread reads the session once a second, symbolises each reading and adds it to a sum
+ * (profile/profile_sum.h), so the screen answers keys at once. The screen (tui/flame_screen.h)
+ * builds its tree from the sum while it holds the lock.
  */
 #ifndef LIVE_LIVE_PROFILE_H
 #define LIVE_LIVE_PROFILE_H
@@ -20,23 +21,26 @@
 #include "tui/flame_screen.h"
 
 struct live_profile {
-	struct profile_session *session; /* opened, and not started; the caller closes it */
+	struct profile_session *session; /* open, not started; the caller closes it */
 	const struct flame_screen_options *screen;
-	uint64_t duration_ns;        /* collecting ends after it; 0: never */
-	bool ends_with_targets;      /* or when no thread of them is left */
-	bool no_inline;              /* as in struct symbolise_options, */
-	const char *symfs;           /* the same */
-	const struct filter *filter; /* of samples; NULL: none */
-	/* Called some times a second in the thread, for what else must go on; may be NULL. */
+	uint64_t duration_ns;        /* collecting ends after this time; 0: never */
+	bool ends_with_targets;      /* collecting ends when no target is left */
+	bool no_inline;              /* as in struct symbolise_options */
+	const char *symfs;           /* likewise; NULL: none */
+	const struct filter *filter; /* applied to each reading; NULL: none */
+	/* Called about four times a second in the thread, also after collecting has ended: for work
+	 * of the caller that must go on. An error ends the screen. May be NULL. */
 	struct error *(*tick)(void *context);
 	void *tick_context;
 };
 
-/* For struct profile_options of the session: the user may leave while unwind tables are made. */
+/* `progress` of the session's struct profile_options: lets the user leave while unwind tables are
+ * built. */
 bool live_profile_progress(void *context, size_t done, size_t all);
 
-/* Show it until the user leaves. `ret_signal` is what ended it, or 0. What was collected goes to
- * `ret_profile`, if that is not NULL: the caller destroys it; NULL where there is nothing. */
+/* Show the profile until the user leaves or a signal ends the screen: `*ret_signal` is its number,
+ * or 0. `ret_profile` may be NULL; else `*ret_profile` is what was collected, owned by the caller,
+ * or NULL if nothing was. */
 struct error *live_profile_run(const struct live_profile *live, struct profile **ret_profile,
 			       int *ret_signal) MUST_CHECK;
 
