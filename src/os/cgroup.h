@@ -22,8 +22,9 @@ bool cgroup_path_parse(struct text bytes, struct text *ret);
 /* The same of version 1: of the line "4:cpu,cpuacct:/a" that lists the controller. */
 bool cgroup_path_parse_v1(struct text bytes, const char *controller, struct text *ret);
 
-/* The path that says most: that of version 2, or where that is the root, the first other one of the
- * controllers of version 1 that are used to divide hosts. False when there is none. */
+/* The most specific path: that of version 2, or if that is the root, the first path below the root
+ * among the version 1 controllers that container tools and systemd use. False: the bytes have no
+ * path. */
 bool cgroup_path_parse_any(struct text bytes, struct text *ret);
 
 /* Is there a hierarchy of version 1 in these bytes? */

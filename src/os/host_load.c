@@ -43,7 +43,8 @@ static void read_pressure(struct file_buffer *buffer, struct host_load *ret)
 
 bool host_load_parse_cpu(struct text bytes, uint64_t *ret_ticks)
 {
-	/* user, nice, system, idle, iowait, irq, softirq, steal; guests are in user and nice. */
+	/* Fields: user nice system idle iowait irq softirq steal. The guest fields after them are
+	 * included in user and nice (proc_stat(5)). */
 	enum { IDLE = 3, IOWAIT = 4, FIELDS = 8 };
 	struct text word;
 	uint64_t busy = 0;

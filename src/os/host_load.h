@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the host as a whole does now: memory, load, busy CPUs, pressure (/proc/meminfo, loadavg,
- * stat and pressure). These files need no privileges.
+ * Memory, load, busy CPUs and pressure of the whole host, from /proc/meminfo, /proc/loadavg,
+ * /proc/stat and /proc/pressure. Reading them needs no privileges.
  */
 #ifndef OS_HOST_LOAD_H
 #define OS_HOST_LOAD_H
@@ -11,19 +11,20 @@
 enum host_resource { HOST_CPU, HOST_MEMORY, HOST_IO, HOST_IRQ, HOST_RESOURCES };
 
 struct host_load {
-	/* 0: not known. What could not be given to programs at once, as free(1) has it, is total -
-	 * available. */
+	/* MemTotal and MemAvailable; 0: not known. Used memory, as free(1) prints it, is the
+	 * difference. */
 	uint64_t memory_bytes, memory_available_bytes;
-	double load[3]; /* of 1, 5 and 15 minutes; negative: not known */
-	/* All CPUs together, since boot: neither idle nor waiting for I/O (proc_stat(5)); steps of
-	 * 1/USER_HZ. 0: not known. */
+	double load[3]; /* averages over 1, 5 and 15 minutes; negative: not known */
+	/* Time since boot, summed over CPUs, that was neither idle nor iowait (proc_stat(5)), in
+	 * steps of 1/USER_HZ. 0: not known. */
 	uint64_t busy_ns;
-	struct psi_lines pressure[HOST_RESOURCES]; /* not measured: no such file */
+	struct psi_lines pressure[HOST_RESOURCES]; /* without a file, not measured */
 };
 
 void host_load_read(struct host_load *ret);
 
-/* The first line of /proc/stat: false when it is none. `ticks` are those of USER_HZ, busy. */
+/* Parse the first line of /proc/stat. `*ret_ticks` is the busy time in ticks of 1/USER_HZ. False:
+ * not such a line. */
 bool host_load_parse_cpu(struct text bytes, uint64_t *ret_ticks);
 
 #endif

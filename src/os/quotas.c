@@ -11,11 +11,12 @@ struct walk {
 	const struct cgroup_tree *tree;
 	bool is_v1;
 	size_t visited;
-	char path[THROTTLE_PATH]; /* below the top of the tree, without a slash in front */
+	char path[THROTTLE_PATH]; /* below the top of the tree, without a leading slash */
 	struct quotas *quotas;
 };
 
-/* A mount may show a part of the tree: paths are those of the whole. */
+/* Fill in the path of the current cgroup. A mount may show a part of the hierarchy, but paths are
+ * from its root. False: too long. */
 static bool is_named(const struct walk *walk, struct quota *ret)
 {
 	const char *root = walk->tree->root && walk->tree->root[1] ? walk->tree->root : "";
@@ -54,13 +55,13 @@ static void visit_children(struct walk *walk, size_t length, unsigned depth)
 		closedir(stream);
 }
 
-/* The cgroup of walk->path, and all below it. */
+/* Read the quota of the cgroup at walk->path, and those of its descendants. */
 static void visit(struct walk *walk, size_t length, unsigned depth)
 {
 	struct quota quota = { .path = "" };
 
 	walk->visited++;
-	/* The topmost has no quota. */
+	/* The root cgroup has no quota. */
 	if (length && throttle_read_level(walk->tree, walk->is_v1, walk->path, &quota.level) &&
 	    is_named(walk, &quota) && !array_push(walk->quotas, quota))
 		return;
@@ -108,7 +109,7 @@ struct throttle_level quotas_growth(const struct quotas *before, const struct qu
 	for (size_t i = 0; i < before->count; i++) {
 		const struct quota *earlier = &before->items[i];
 
-		/* One that was made again begins at 0. */
+		/* Counters that fell are those of a new cgroup with the same path. */
 		if (strcmp(earlier->path, now->path) != 0 || earlier->level.periods > level.periods)
 			continue;
 		level.periods -= earlier->level.periods;

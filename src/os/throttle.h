@@ -33,14 +33,16 @@ struct throttle_reading {
 	size_t count;
 };
 
-/* Read the cgroup of a directory below where the tree is mounted. False: it has no quota. */
+/* Read the counters of one cgroup. `directory` is relative to the mount point. False: the cgroup
+ * has no quota. */
 bool throttle_read_level(const struct cgroup_tree *tree, bool is_v1, const char *directory,
 			 struct throttle_level *ret);
 
-/* The tree that has the controller: of version 1, if it is mounted, else of version 2. */
+/* Open the hierarchy with the cpu controller: of version 1 if that is mounted, else of version
+ * 2. */
 struct error *throttle_tree_open(int proc, struct cgroup_tree *ret, bool *ret_is_v1) MUST_CHECK;
 
-/* The cgroup of a thread in that tree of version 1. False: the thread is gone. */
+/* The path of a thread's cgroup in the cpu hierarchy of version 1. False: the thread has ended. */
 bool throttle_path_v1(int proc, uint32_t tid, char ret[THROTTLE_PATH]);
 
 /* Read the cgroup of a thread and those above it. `path` is its cgroup of version 2, as in
