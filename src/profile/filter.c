@@ -490,7 +490,7 @@ static void decide(const struct filter *filter, struct scene *s)
 		apply_rule(s, &filter->drop.items[i], true);
 }
 
-/* What is out, and what that was. */
+/* The samples that the filter removes, and their sums. */
 struct taking_out {
 	const struct subject *subjects;
 	struct filtered out;

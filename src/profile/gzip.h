@@ -20,11 +20,12 @@ struct gzip_writer {
 
 struct error *gzip_writer_init(struct gzip_writer *writer, json_sink sink,
 			       void *context) MUST_CHECK;
-/* The same at a fifth of the time, for what is sent and not kept; a sixth larger. */
+/* Like gzip_writer_init(), at a fifth of the time and with output a sixth larger: for streams,
+ * which are sent and not kept. */
 struct error *gzip_writer_init_fast(struct gzip_writer *writer, json_sink sink,
 				    void *context) MUST_CHECK;
 struct error *gzip_write(struct gzip_writer *writer, const void *bytes, size_t length) MUST_CHECK;
-/* Hand out all that was written so far, so that a reader can unpack it; more may follow. */
+/* Pass on everything written so far, so that a reader can unpack it. More may follow. */
 struct error *gzip_flush(struct gzip_writer *writer) MUST_CHECK;
 /* Hand out what is left. */
 struct error *gzip_finish(struct gzip_writer *writer) MUST_CHECK;

@@ -16,11 +16,12 @@ struct known_row {
 };
 
 /*
- * Of the kernel, functions as of Linux 5.15 to 6.18: those of kernel/sched/core.c, the waits of
+ * Functions of the kernel are as of Linux 5.15 to 6.18: kernel/sched/core.c, waits of
  * kernel/sched/completion.c, kernel/sched/wait_bit.c, mm/filemap.c and kernel/futex/waitwake.c, and
- * the entries of x86 and arm64. Of runtimes, the prefixes of their own packages and namespaces; of
- * PostgreSQL, src/backend/storage/ipc/latch.c, in which every wait of a server ends, and its lock
- * managers. The lock of an interpreter is named though it is a library's.
+ * the entry code of x86 and arm64. Runtimes are recognised by the prefixes of their packages and
+ * namespaces. PostgreSQL has src/backend/storage/ipc/latch.c, where every wait of a server ends,
+ * and its lock managers. The lock of an interpreter is no FRAME_LIBRARY, although a library has it:
+ * reports name it.
  */
 static const struct known_row known_frames[] = {
 	{ FRAME_SCHEDULER, FRAME_KERNEL, "__schedule", NULL },
@@ -176,8 +177,8 @@ enum known_frame known_frame(enum frame_kind kind, const struct name *name,
 }
 
 /*
- * Functions of glibc's resolver (resolv/), libpq, libmysqlclient and libmariadb, hiredis, libcurl
- * and OpenSSL.
+ * From glibc's resolver (resolv/), libpq, libmysqlclient and libmariadb, hiredis, libcurl and
+ * OpenSSL.
  */
 static const char *const asking[] = {
 	"getaddrinfo",    "gethostby*",        "__res_context_send", "__libc_res_nsend",
@@ -197,14 +198,15 @@ bool frame_asks(const struct name *name)
 }
 
 /*
- * Functions that wait for locks of programs in other calls than those of a mutex. Of PostgreSQL,
- * ProcSleep() for rows and tables, and locks of its shared memory (src/backend/storage/lmgr/proc.c,
- * src/backend/storage/lmgr/lwlock.c). Of CPython, whose only condition variables are those of its
- * global interpreter lock (Python/ceval_gil.h), also where it has no symbols.
+ * Functions that wait for a lock of their program by system calls that mutexes do not use.
+ * PostgreSQL: ProcSleep() waits for rows and tables (src/backend/storage/lmgr/proc.c), the others
+ * for locks in shared memory (lwlock.c, s_lock.c there). CPython: take_gil() waits for the global
+ * interpreter lock. That lock has CPython's only condition variables (Python/ceval_gil.h), which
+ * also identify it in binaries without symbols.
  */
 static const struct lock_row {
 	const char *name;
-	const char *caller; /* the file that calls it; NULL: any */
+	const char *caller; /* glob of the calling function's file name; NULL: any */
 } lock_rows[] = {
 	{ "ProcSleep", "postgres" },
 	{ "LWLockAcquire*", "postgres" },

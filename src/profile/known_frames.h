@@ -28,12 +28,12 @@ unsigned char *known_frames_of(const struct profile *profile);
 /* And of each face. */
 unsigned char *known_faces_of(const struct flame *flame);
 
-/* By which a program asks another, and waits for its answer: of resolvers of names, and clients of
- * databases and of the web. */
+/* Does the function send a request to another program and wait for the answer? Functions of name
+ * resolvers, database clients and HTTP clients do. */
 bool frame_asks(const struct name *name);
 
-/* Does a function, called by one of the file `caller`, wait for a lock of its program? Both may be
- * NULL. */
+/* Does the function `name` wait for a lock of its program? `caller` is the file of the function
+ * that calls it. Both may be NULL. */
 bool frame_is_lock(const struct name *name, const struct name *caller);
 
 /* Has the frame no function: "[unknown]", "[bash+0x1234]"? */
@@ -42,8 +42,8 @@ bool frame_is_unnamed(const struct name *name);
 /* The name as texts have it: "bash+0x1234" of "[bash+0x1234]". */
 struct text frame_shown_name(const struct name *name);
 
-/* The innermost node of the thread that waits: stacks of wakers are on top of those of waiters,
- * parted by a note. May be NODE_NONE. */
+/* The innermost node of the thread that waits. With --wakers, the stack of the waker follows that
+ * of the waiter in one path, separated by a note. May be NODE_NONE. */
 uint32_t stack_waiter(const struct profile *profile, uint32_t leaf);
 
 /*

@@ -7,7 +7,8 @@
 #include "profile/known_frames.h"
 #include "profile/reason.h"
 
-/* Is it a wait that the kernel cannot tell from one for a lock of a program? */
+/* May a wait in this state turn out to be for a lock of the program? The kernel only sees a wait
+ * for files, for a condition or for a time. */
 static bool may_be_for_lock(unsigned class, unsigned state)
 {
 	static const unsigned reasons = 1u << REASON_POLL | 1u << REASON_COND | 1u << REASON_TIMER |
@@ -30,8 +31,8 @@ static bool is_lock_node(const struct profile *profile, uint32_t number)
 	return frame_is_lock(frame->name, caller);
 }
 
-/* Of each node: is the function of it, or of a caller, one that waits for a lock? Callers come
- * before what they call. The caller frees it. NULL without memory. */
+/* For each node, whether its function or one of its callers waits for a lock. Nodes of callers come
+ * before those of callees. The caller frees it; NULL: no memory. */
 static bool *find_nodes(const struct profile *profile)
 {
 	bool *locks = malloc(profile->nodes.count + 1);
@@ -44,7 +45,7 @@ static bool *find_nodes(const struct profile *profile)
 	return locks;
 }
 
-/* A profile, and which of its nodes wait for locks. */
+/* `nodes` is the result of find_nodes(). */
 struct lock_waits {
 	const struct profile *profile;
 	const bool *nodes;

@@ -230,7 +230,7 @@ struct error *profile_keep(struct profile *profile,
 
 	word_map_deinit(&profile->sample_numbers);
 	profile->samples.count = 0;
-	/* Never more than were read, so none is written before it is read. */
+	/* Samples are compacted in place: the write index never passes the read index. */
 	for (size_t i = 0; i < count && !err; i++) {
 		struct sample sample = profile->samples.items[i];
 

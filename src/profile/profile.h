@@ -167,18 +167,18 @@ struct preemptor {
 	uint64_t ns;
 };
 
-/* A cgroup that ran out of its quota of CPU time meanwhile. */
+/* A cgroup that ran out of its quota of CPU time during the profile. */
 struct profile_quota {
 	const struct name *cgroup;   /* path */
-	double cpus;                 /* that the quota is worth */
-	uint64_t periods, throttled; /* that passed, and in which it ran out */
-	uint64_t throttled_ns;       /* the sum over CPUs on which threads had to wait for that */
-	uint64_t waits_ns;           /* of threads of the profile in it for a CPU, for any reason */
+	double cpus;                 /* the quota in CPUs */
+	uint64_t periods, throttled; /* all, and those in which the quota ran out */
+	uint64_t throttled_ns;       /* time for which it was throttled, summed over CPUs */
+	uint64_t waits_ns; /* waits of the profile's threads in it for a CPU, whatever the cause */
 };
 
 /* A histogram of the latencies of all threads of a cgroup. */
 struct profile_latency {
-	const struct name *cgroup; /* path; NULL: all that have none of their own */
+	const struct name *cgroup; /* path; NULL: all cgroups without a histogram of their own */
 	uint32_t kind;             /* enum latency_kind (sched/profile_record.h) */
 	struct histogram *histogram;
 };
@@ -277,13 +277,13 @@ struct profile {
 	} preemptors;
 	struct {
 		ARRAY(struct profile_quota);
-	} quotas; /* by the time for which they throttled, longest first; in no file */
+	} quotas; /* by `throttled_ns`, longest first; not saved in files */
 	struct {
 		ARRAY(struct thread_histogram);
 	} histograms;
 	struct {
 		ARRAY(struct profile_latency);
-	} latencies; /* in no file */
+	} latencies; /* not saved in files */
 	struct tree_index node_index;
 	/* By what makes them equal. Samples that came at once are in the map when one is added. */
 	struct word_map frame_numbers, sample_numbers;
@@ -314,8 +314,8 @@ struct error *profile_add(struct profile *profile, const struct sample *sample) 
 struct error *profile_add_first(struct profile *profile, const struct sample *samples,
 				size_t count) MUST_CHECK;
 
-/* Remove the samples for which `keep` is false. It may change those that it keeps, and has their
- * numbers from before; samples that become equal are added up. */
+/* Remove the samples for which `keep` returns false. `number` is the sample's index before the
+ * call. `keep` may change the samples that it keeps; those that become equal are added up. */
 struct error *profile_keep(struct profile *profile,
 			   bool (*keep)(void *context, size_t number, struct sample *sample),
 			   void *context) MUST_CHECK;

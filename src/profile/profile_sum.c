@@ -31,7 +31,8 @@ static void keep_stacks_alone(struct profile *reading)
 		reading->samples.items[i].waker = 0;
 	for (size_t i = 0; i < reading->threads.count; i++)
 		reading->threads.items[i].image = 0;
-	/* Unnamed frames of different processes would be equal without it, and are few. */
+	/* Frames without a name keep their image, which tells those of different processes
+	 * apart. */
 	for (size_t i = 0; i < reading->frames.count; i++)
 		if (reading->frames.items[i].name)
 			reading->frames.items[i].image = 0;
@@ -57,7 +58,8 @@ static void scale_thread(struct profile_thread *thread, double by)
 	}
 }
 
-/* Less than a microsecond after having been more is noise. */
+/* Samples that have decayed below a microsecond are removed, so that the sum does not grow without
+ * bound. */
 #define FORGOTTEN_NS 1000
 
 static void decay(struct profile *profile, double by)
@@ -73,7 +75,7 @@ static void decay(struct profile *profile, double by)
 			profile->samples.items[kept++] = sample;
 	}
 	profile->samples.count = kept;
-	/* They have other numbers now, which are found again when one is added. */
+	/* The indices of samples have changed. profile_add() builds the map again. */
 	word_map_deinit(&profile->sample_numbers);
 	for (size_t i = 0; i < profile->threads.count; i++)
 		scale_thread(&profile->threads.items[i], by);

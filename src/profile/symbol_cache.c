@@ -3,17 +3,18 @@
 
 #include "base/clock.h"
 
-/* Of a generation: more addresses than a busy host has in some minutes, and half of the memory for
- * their names. */
+/* Limits of a generation. A busy host has fewer addresses within some minutes. A generation ends
+ * when its names take half of BYTES_MAX. */
 #define SYMBOLS_MAX ((size_t)1 << 17)
 #define BYTES_MAX   ((size_t)32 << 20)
 
-/* After so long they are read again if there was code without a name, and else: code that went may
- * have left its address to other code. */
+/* /proc/kallsyms is read again after the first time if an address had no name (modules and BPF
+ * programs are loaded), else after the second (unloaded code may have left its addresses to other
+ * code). */
 #define KERNEL_LACKING_NS (60 * (uint64_t)NS_PER_S)
 #define KERNEL_AGE_NS     (600 * (uint64_t)NS_PER_S)
 
-/* A symbol whose inlined functions are at `first`. */
+/* `first` is the index in `inlined` of the functions inlined at the address. */
 struct kept_symbol {
 	struct cached_symbol symbol;
 	uint32_t first;
@@ -21,8 +22,8 @@ struct kept_symbol {
 
 struct generation {
 	struct arena arena;
-	struct names names;     /* and build-ids */
-	struct word_map places; /* build-id, offset, and where that is mapped, to `symbols` */
+	struct names names;     /* of functions and sources; also build-ids */
+	struct word_map places; /* key_of() to an index in `symbols` */
 	struct {
 		ARRAY(struct kept_symbol);
 	} symbols;
@@ -31,16 +32,16 @@ struct generation {
 	} inlined;
 };
 
-/* What was asked for since the current one began is in it. The one before goes when the next
- * begins, and with it what nothing asked for: files that were replaced, programs that have ended.
- */
+/* Two generations. The current one has everything that was looked up since it began; lookups copy
+ * from the previous one. When the current one is full, the previous one is dropped, and with it the
+ * names that nothing asked for: of replaced files and ended programs. */
 struct symbol_cache {
 	struct generation generations[2];
-	unsigned now; /* the number of the current one */
+	unsigned now; /* the index of the current generation */
 	struct symbol_cache_counts counts;
 	struct kallsyms *kernel; /* NULL: not read yet */
-	uint64_t kernel_ns;      /* when it was */
-	bool lacks_kernel;       /* an address had no name since */
+	uint64_t kernel_ns;      /* CLOCK_MONOTONIC: when `kernel` was read */
+	bool lacks_kernel;       /* an address had no name in `kernel` */
 };
 
 static void begin_empty(struct generation *generation)
@@ -84,7 +85,8 @@ struct symbol_cache_counts symbol_cache_counts(const struct symbol_cache *cache)
 
 /* --- addresses --- */
 
-/* Where a file is mapped from decides which of its segments an offset is in. */
+/* The mapping's file offset is part of the key because it decides which segment of the file the
+ * place's offset is in. */
 static struct words key_of(const struct name *id, const struct symbol_place *place)
 {
 	return (struct words){ { (uintptr_t)id, place->offset,

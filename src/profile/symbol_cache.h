@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names of addresses that are kept from one profile to the next, for profiles that are read again
- * and again: `--interval`, the server, a flame graph that grows.
+ * Keeps the names of addresses from one profile to the next, for profiles that are read repeatedly:
+ * `--interval`, the server, live flame graphs.
  *
  *	struct symbol_cache *cache = symbol_cache_create();
  *	while (reading) {
@@ -10,13 +10,14 @@
  *	}
  *	symbol_cache_destroy(cache);
  *
- * Most addresses of a reading were in the one before. To open and index a file for them costs more
- * than all else about a reading.
+ * Most addresses of a reading were also in the one before, and opening and indexing their files
+ * again is the largest cost of a reading.
  *
- * An address is known by the build-id of its file, and only of files that no other user can have
- * written (origin_is_trusted_file()): the contents of such a file are what the build-id says. The
- * symbols of the kernel are read again after a minute in which an address had none of them, for
- * modules and BPF programs come, and after ten in any case, for others may have gone.
+ * The key of an address is the build-id of its file and the offset within it. Only files that no
+ * other user can have written are cached (origin_is_trusted_file()), since anyone can write a file
+ * with another's build-id. The kernel's symbols are read again after one minute if an address had
+ * no symbol, because modules and BPF programs may have been loaded, and after ten minutes in any
+ * case, because others may have been unloaded.
  */
 #ifndef PROFILE_SYMBOL_CACHE_H
 #define PROFILE_SYMBOL_CACHE_H
@@ -39,38 +40,40 @@ struct inlined_name {
 	uint32_t line;
 };
 
-/* What is found at an address of a file. */
+/* The symbol at an address of a file. */
 struct cached_symbol {
-	const struct name *name, *source; /* NULL name: the file has none there */
-	uint64_t address;                 /* in the file, as it was looked up */
-	uint64_t offset;                  /* from where the function starts */
+	const struct name *name, *source; /* NULL name: no symbol there */
+	uint64_t address;                 /* virtual address in the ELF file */
+	uint64_t offset;                  /* from the start of the function */
 	uint32_t line;
-	uint32_t inlined_count; /* of what was inlined there, from outside in */
+	uint32_t inlined_count; /* of `inlined`, outermost first */
 	const struct inlined_name *inlined;
 };
 
 /* An address of a file as a process has it mapped. */
 struct symbol_place {
-	const struct profile_mapping *mapping; /* its build-id is known */
+	const struct profile_mapping *mapping; /* has a build-id */
 	uint64_t offset;                       /* in the file */
 	unsigned role;                         /* enum frame_role */
 };
 
-/* With too many names, those go first that were not asked for in some minutes. The result lives
- * until the next call of one of these. */
+/* Look up an address. `*ret` points into the cache, and is valid until the next symbol_cache_find()
+ * or symbol_cache_add(). When the cache is full, symbols that were not looked up for the longest
+ * time are dropped first. */
 bool symbol_cache_find(struct symbol_cache *cache, const struct symbol_place *place,
 		       struct cached_symbol *ret);
-/* Copies all of it. Without memory it is not kept. */
+/* Add a copy of `symbol`. Nothing is added if there is no memory. */
 void symbol_cache_add(struct symbol_cache *cache, const struct symbol_place *place,
 		      const struct cached_symbol *symbol);
 
-/* The functions of the kernel; the cache keeps them. */
+/* The kernel's symbols, read from /proc/kallsyms if they are missing or too old. The cache owns
+ * them. */
 struct error *symbol_cache_kernel(struct symbol_cache *cache,
 				  const struct kallsyms **ret) MUST_CHECK;
-/* An address of the kernel had no name among them: they are read again soon. */
+/* Note that a kernel address had no symbol, so that they are read again within a minute. */
 void symbol_cache_lacks_kernel(struct symbol_cache *cache);
 
-/* How often an address was there, and was not: for tests, and to measure. */
+/* Lookups that found an address, and that did not: for tests and measurements. */
 struct symbol_cache_counts {
 	uint64_t hits, misses;
 };

@@ -46,7 +46,7 @@ struct symbolise_options {
 	struct symbolise_left *left; /* added to; may be NULL */
 	/* A guard of symbolise_guard(), for repeated symbolisation; NULL: one of its own. */
 	struct guard *guard;
-	/* Of repeated symbolisation with the same options (profile/symbol_cache.h); NULL: none. */
+	/* Names from earlier calls with the same options (profile/symbol_cache.h); NULL: none. */
 	struct symbol_cache *cache;
 };
 
@@ -59,7 +59,7 @@ struct error *symbolise_kernel(struct profile *profile) MUST_CHECK;
 struct error *symbolise_kernel_by(struct profile *profile,
 				  const struct kallsyms *symbols) MUST_CHECK;
 
-/* The same by those of a cache. */
+/* The same, by the kernel symbols of a cache. */
 struct error *symbolise_kernel_cached(struct profile *profile,
 				      struct symbol_cache *cache) MUST_CHECK;
 
