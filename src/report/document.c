@@ -38,7 +38,7 @@ struct error *document_text(const struct document *d, document_lines *say, char 
 
 /* --- rows --- */
 
-/* A change of more than half stands out. */
+/* Changes by more than half are printed in bold. */
 #define LARGE_SHARE 0.5
 
 static enum table_colour colour_of(const struct row *row, enum column column)
@@ -66,7 +66,8 @@ static void get_row_cell(const void *context, const void *row_, const struct tab
 		    fabs(row->change.share) > LARGE_SHARE;
 }
 
-/* The field with the number of a column; the section, which is none, for columns of texts. */
+/* The field with the exact value of a column. Columns of texts have 0 (FIELD_ID_SECTION), which is
+ * no number. */
 static const enum row_field fields_of_columns[COLUMN_COUNT] = {
 	[COLUMN_THREADS] = FIELD_ID_THREADS,   [COLUMN_VALUE] = FIELD_ID_VALUE,
 	[COLUMN_BASELINE] = FIELD_ID_BASELINE, [COLUMN_CANDIDATE] = FIELD_ID_CANDIDATE,
@@ -90,7 +91,7 @@ static struct error *print_section_rows(const struct document *d,
 			.heading = column_heading(d->report, section->id, columns.ids[i]),
 			.type = TABLE_TEXT,
 			.right = column_stands_right(section->id, columns.ids[i]),
-			/* What was asked for is not left out. */
+			/* Columns that the user asked for are never left out. */
 			.minor = d->style->columns.count ? 0 : column_infos[columns.ids[i]].minor,
 			.whole = columns.ids[i] == COLUMN_METRIC,
 			.exact = fields_of_columns[columns.ids[i]] != FIELD_ID_SECTION,
@@ -127,7 +128,8 @@ static struct error *print_section(const struct document *d, enum section id)
 	return empty ? d->form->sentence(d, empty, true) : print_section_rows(d, section);
 }
 
-/* Absent is not zero: groups of one side are listed, not compared; those that ran longest first. */
+/* Groups that only one side has are listed rather than compared with zero, those with most run time
+ * first. */
 static struct error *print_unmatched(const struct document *d, bool before)
 {
 	_cleanup_free_ char *title = wording_unmatched(d->report, before);
@@ -157,8 +159,8 @@ static struct error *print_sections(const struct document *d)
 	return err;
 }
 
-/* Of one snapshot, people see a line for each group, unless they ask for metrics, for sections or
- * for a group. */
+/* A report of one snapshot for people has one line per group, unless the user asks for metrics,
+ * sections or groups. */
 static bool is_by_group(const struct document *d)
 {
 	const struct view *view = d->report->view;
@@ -177,14 +179,14 @@ static struct error *print_groups(const struct document *d)
 	err = d->form->heading(d, "Groups");
 	if (!err)
 		err = group_table_print_all(d->report, text_options(d));
-	/* A page has room for them. */
+	/* A page also has the tables of all sections. */
 	if (!err && d->form->format == TABLE_AS_HTML)
 		return print_sections(d);
 	return err ? err
 		   : d->form->paragraph(d, "all metrics of one group: ctprof show FILE GROUP");
 }
 
-/* What people are not shown because it did not change. */
+/* Print how many rows were left out because they did not change. */
 static struct error *print_unchanged(const struct document *d)
 {
 	_cleanup_free_ char *line = wording_unchanged(d->report);
@@ -256,7 +258,7 @@ struct error *document_print_rest(const struct document *d)
 	const struct report *report = d->report;
 	struct error *err;
 
-	/* Where all is the same, there is nothing more to say, but what is missing. */
+	/* If nothing changed, print only notes about missing data. */
 	if (report->overview && wording_is_all_same(report)) {
 		err = d->form->lines(d, print_notes_on_data, true);
 		if (!err)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reports as documents for people: tables under headings, and around them what must be known beside
- * the numbers. The same in text, Markdown and HTML; a form says how each of its parts looks.
+ * Reports as documents for people: tables under headings, with paragraphs and notes around them.
+ * The order of parts is the same in text, Markdown and HTML; a `struct document_form` prints each
+ * part in its format. Functions fail only without memory.
  */
 #ifndef REPORT_DOCUMENT_H
 #define REPORT_DOCUMENT_H
@@ -24,31 +25,33 @@ typedef void document_lines(FILE *out, const struct document *d);
 struct document_form {
 	enum table_format format;
 	struct error *(*heading)(const struct document *d, const char *heading);
-	/* A paragraph that may hold names, which are visible. */
+	/* A paragraph. Names in it have been made printable (text_visible). */
 	struct error *(*paragraph)(const struct document *d, const char *text);
-	/* A sentence of ours in place of a table: `is_indented` below its heading. */
+	/* A fixed sentence, without names, where a table would be empty. `is_indented`: it stands
+	 * below the heading of the table. */
 	struct error *(*sentence)(const struct document *d, const char *text, bool is_indented);
-	/* The lines that `say` prints: a list, if there are any. `begins`: at the begin of tables.
-	 */
+	/* A list of the lines that `say` prints; nothing if it prints none. `begins`: the list
+	 * comes before all tables. */
 	struct error *(*lines)(const struct document *d, document_lines *say, bool begins);
-	/* The same of the overview, whose lines have columns. */
+	/* The lines of the overview, whose columns must stay aligned. */
 	struct error *(*overview)(const struct document *d, document_lines *say);
 };
 
-/* A document of that form, with the columns of the style or the usual ones. */
+/* A document in this form, with the columns of the style, or the default ones if it has none. It
+ * refers to `report`, `style` and `form`. */
 struct document document_of(FILE *out, const struct report *report,
 			    const struct report_style *style, const struct document_form *form);
 
-/* The overview; nothing where the report has none. */
+/* Print the overview, if the report has one. */
 struct error *document_print_overview(const struct document *d) MUST_CHECK;
 
-/* All that comes after the overview. */
+/* Print everything after the overview. */
 struct error *document_print_rest(const struct document *d) MUST_CHECK;
 
-/* Both of them. */
+/* Print the overview and the rest. */
 struct error *document_print(const struct document *d) MUST_CHECK;
 
-/* What `say` prints, allocated. */
+/* Print the lines of `say` to memory. `*ret` is allocated. */
 struct error *document_text(const struct document *d, document_lines *say, char **ret) MUST_CHECK;
 
 #endif

@@ -17,7 +17,7 @@ void metric_families_deinit(struct metric_families *families)
 
 /* --- classic buckets --- */
 
-/* From 1 us to 17 s. */
+/* Bounds of classic buckets are 2^10, 2^12, ... 2^34 ns: 1 us to 17 s. */
 #define FIRST_BITS 10
 #define STEP_BITS  2
 
@@ -86,7 +86,8 @@ static void print_number(FILE *out, uint64_t number, unsigned decimals)
 	fputc('\n', out);
 }
 
-/* Bounds as Prometheus writes those of protobuf, so that series have one name in all formats. */
+/* Bounds are written as Prometheus writes those it reads from protobuf, so that series have the
+ * same labels in all formats. */
 static bool print_histogram(FILE *out, const struct metric_family *family,
 			    const struct metric_series *series)
 {
@@ -139,7 +140,7 @@ static bool print_family(FILE *out, const struct metric_family *family, bool is_
 	return is_done;
 }
 
-/* A family without series is left out: nothing was measured. */
+/* Families without series were not measured, and are left out. */
 static struct error *print_families(FILE *out, const struct metric_families *families,
 				    bool is_openmetrics)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Compiles the output of protoc-c for metrics.proto.
+ * Includes the code that protoc-c generates from metrics.proto, so that it is compiled as a part of
+ * this layer.
  */
 #include <metrics.pb-c.c>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A message of protobuf may be written in pieces: repeated fields of all pieces are one. So a
- * family is packed series by series, and then written behind its length.
+ * A protobuf message may be encoded in pieces: decoders concatenate the repeated fields of all
+ * pieces. So each series is packed as a family of its own with one series, and the pieces are
+ * written after their total length.
  */
 #include <metrics.pb-c.h>
 #include <stdlib.h>
@@ -12,11 +13,11 @@
 #include "report/native_histogram.h"
 #include "report/openmetrics_text.h"
 
-/* The messages of one series, which is packed before the next one is made. */
+/* Messages of one series. They are reused for the next, since each series is packed at once. */
 struct writer {
 	struct {
 		ARRAY(unsigned char);
-	} packed; /* of the family */
+	} packed; /* all series of the family so far */
 	char *values[METRIC_LABELS];
 	Prometheus__LabelPair labels[METRIC_LABELS], *label_pointers[METRIC_LABELS];
 	struct native_histogram native;
@@ -82,7 +83,8 @@ static void put_classic(struct writer *w, const struct histogram *from, Promethe
 	to->bucket = w->bucket_pointers;
 }
 
-/* Without a span, a histogram would be read as one with classic buckets only. */
+/* Prometheus takes a histogram without spans for a classic one, so an empty native histogram has an
+ * empty span. */
 static void put_native(struct writer *w, const struct histogram *from, Prometheus__Histogram *to)
 {
 	struct native_histogram *native = &w->native;

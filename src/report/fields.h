@@ -66,8 +66,8 @@ struct error *fields_print(const struct report *report, const struct report_sect
 /* Get a field of a row. Texts point into the row or into `ret`; percentages are in percent. */
 void row_field(const struct row *row, enum row_field field, struct table_cell *ret);
 
-/* The digits of a field that is a number, for table_cell.exact: times in ns, amounts in bytes, so
- * that rows of one dimension have an order. Empty: it is none. */
+/* The digits of a numeric field, for table_cell.exact: times in ns, amounts in bytes, so rows of
+ * one dimension can be sorted. Empty: the field is no number. */
 void row_exact(const struct row *row, enum row_field field, char ret[TABLE_DIGITS_MAX]);
 
 #endif

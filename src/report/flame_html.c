@@ -260,7 +260,7 @@ struct error *profile_print_html(const struct profile_report *report, json_sink 
 	return error_first(err, stream_close(&stream));
 }
 
-/* A shadow tree of its own, so that several on a page have the same IDs. */
+/* Each graph is in a shadow tree, so that several on one page can use the same element IDs. */
 struct error *flame_part_print(FILE *out, const struct profile_report *report)
 {
 	struct error *err;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A flame graph as a part of a page (report/page.h).
+ * A flame graph as a part of a page (report/page.h). The page must set `has_flames`.
  */
 #ifndef REPORT_FLAME_PART_H
 #define REPORT_FLAME_PART_H
@@ -9,7 +9,7 @@
 
 #include "report/profile_report.h"
 
-/* Everything that the page of profile_print_html has below its title; the page has its scripts. */
+/* Print what a page of profile_print_html() has below its title. The scripts are in the page. */
 struct error *flame_part_print(FILE *out, const struct profile_report *report) MUST_CHECK;
 
 #endif

@@ -96,7 +96,7 @@ static struct error *print_hosts(FILE *out, const struct report *report)
 	const struct sides *sides = report->sides;
 	struct error *err = print_host(out, &sides->items[sides->count - 1]);
 
-	/* Of one boot they are the same, and a change is in the section of the host. */
+	/* Two snapshots of one boot are of the same host; the section "host" lists its changes. */
 	if (!err && report->comparing && report->boots != BOOTS_SAME)
 		err = print_host(out, &sides->items[0]);
 	return err;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A report as a part of a page (report/page.h).
+ * A report of snapshots as a part of a page (report/page.h).
  */
 #ifndef REPORT_HTML_REPORT_H
 #define REPORT_HTML_REPORT_H
 
 #include "report/report.h"
 
-/* Overview, bars of what threads did with their time, tables, and facts of the hosts. */
+/* Print the overview, bars of the time per state (state_bars.h), the tables, and the facts of the
+ * hosts. Fails only without memory. */
 struct error *html_report_part(FILE *out, const struct report *report,
 			       const struct report_style *style) MUST_CHECK;
 
-/* "before.ctprof.zst -> after.ctprof.zst": the files, without folders. Allocated; NULL: no
+/* The file names without folders: "before.ctprof.zst -> after.ctprof.zst". Allocated; NULL: no
  * memory. */
 char *html_report_title(const struct report *report);
 

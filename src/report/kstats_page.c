@@ -20,21 +20,22 @@
 #define LEFT        50
 #define TOP         18
 #define BELOW       34
-/* Columns are as fine as the slots, or coarser, down to one for each power of two. */
+/* Columns are slots. If there would be more columns than this, they get coarser, down to one for
+ * each power of two. */
 #define COLUMNS_MOST 96
-/* A label of the axis for so many pixels. */
+/* Distance of labels on the axis, in pixels. */
 #define LABEL_WIDTH 110
 
 struct histogram_side {
 	struct kstats_distribution values;
-	uint64_t *counts; /* of columns */
+	uint64_t *counts; /* of each column */
 };
 
 struct plot {
 	const struct kstats_table *table;
-	struct histogram_side before, after; /* no slots: no such side */
-	unsigned bits, first, count;         /* of columns */
-	double most;                         /* the largest share of a column */
+	struct histogram_side before, after; /* `before` is empty unless two tables are compared */
+	unsigned bits, first, count;         /* of each column */
+	double most;                         /* the largest share of values in a column */
 };
 
 static void plot_guard(struct plot *plot)
@@ -94,7 +95,7 @@ static bool fold(struct plot *plot, struct histogram_side *side)
 	return true;
 }
 
-/* To be released, also after an error. */
+/* Release `ret` also after an error. */
 static struct error *measure(const struct kstats_table *before, const struct kstats_table *after,
 			     struct plot *ret)
 {
@@ -180,7 +181,7 @@ static void draw_mark(FILE *out, const struct plot *plot, unsigned column, const
 		x, TOP - 2, x, TOP + PLOT_HEIGHT, x + 3, TOP - 5, label);
 }
 
-/* Labels that would cover each other are one. */
+/* Mark the median and the 99th percentile. Labels that would overlap are merged. */
 static void draw_percentiles(FILE *out, const struct plot *plot)
 {
 	const uint64_t count = plot->after.values.count;
@@ -225,7 +226,7 @@ static void draw(FILE *out, const struct plot *plot)
 static struct error *print_text(FILE *out, const struct kstats_table *before,
 				const struct kstats_table *after)
 {
-	/* The picture has the histogram: as text, a short one. */
+	/* The picture shows the histogram, so the text has a short one. */
 	const struct kstats_style style = { .utf8 = true, .lines = 12 };
 	_cleanup_free_ char *text = NULL;
 	struct error *err;
@@ -266,7 +267,8 @@ struct error *kstats_page_print(FILE *out, const struct kstats_table *before,
 
 /* --- over time --- */
 
-/* What came since the reading before; all of it where that is of another recording. */
+/* The values that were recorded between two readings, or all values of `now` if `before` is from
+ * another recording. */
 static struct error *values_since(const struct kstats_table *before, const struct kstats_table *now,
 				  struct kstats_heat_line *ret)
 {
@@ -280,7 +282,7 @@ static struct error *values_since(const struct kstats_table *before, const struc
 	err = kstats_table_copy_rows(now, &rest);
 	if (err)
 		return err;
-	/* It was emptied meanwhile, or is another one. */
+	/* The recording was reset in between, or is another one. */
 	err = kstats_table_subtract(rest, before);
 	if (err) {
 		error_destroy(err);

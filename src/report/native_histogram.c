@@ -33,7 +33,7 @@ static void add(struct native_histogram *to, int *next, int bucket, uint64_t cou
 	*next = bucket + 1;
 }
 
-/* Slots are in order, so their buckets are, too. */
+/* Slots ascend, so their buckets do, too, and each can be appended. */
 void native_histogram_of(const struct histogram *histogram, struct native_histogram *ret)
 {
 	const unsigned bits = histogram->frac_bits;

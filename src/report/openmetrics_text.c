@@ -6,7 +6,7 @@
 
 #include "base/utf8.h"
 
-/* False for control bytes, which have no escape, and for bytes that are no character. */
+/* False for control characters, which the formats cannot escape, and for invalid UTF-8. */
 static bool is_printable(const char *character, size_t wide)
 {
 	const unsigned char first = (unsigned char)character[0],

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Values of labels and lines of help as both text formats of Prometheus have them.
+ * Label values and help texts in the two text formats of Prometheus.
  */
 #ifndef REPORT_OPENMETRICS_TEXT_H
 #define REPORT_OPENMETRICS_TEXT_H
@@ -9,11 +9,11 @@
 
 #include "base/text.h"
 
-/* UTF-8 without other control characters than newlines: what they and bytes of no character are is
- * replaced. To be freed; NULL: no memory. */
+/* Valid UTF-8 without control characters other than newlines: others, and invalid bytes, become
+ * U+FFFD. Allocated; NULL: no memory. */
 char *openmetrics_clean(struct text text);
 
-/* With escapes of backslashes, quotes and newlines. */
+/* Print with backslashes, quotes and newlines escaped. */
 void openmetrics_print_escaped(FILE *out, const char *cleaned);
 
 #endif

@@ -41,8 +41,8 @@ static void add_line(struct next *next, struct text name, const char *command)
 
 /* --- on a process that runs --- */
 
-/* The name as an argument: of --match, it is a glob. NULL where a terminal does not show it as it
- * is, or without memory. */
+/* The name quoted for a shell; with `is_glob` also escaped as a glob, for --match. Allocated; NULL:
+ * not printable as it is, or no memory. */
 static char *group_word(struct text name, bool is_glob)
 {
 	_cleanup_free_ char *visible = text_visible(name), *escaped = NULL;
@@ -61,8 +61,9 @@ static char *group_word(struct text name, bool is_glob)
 	return escaped ? text_shell_word((struct text){ escaped, length }) : NULL;
 }
 
-/* "--cgroup /a.service" of a whole cgroup, else "-p 17": its process with most of the time. The
- * root is the host, and a path with a pattern is several cgroups. NULL without memory. */
+/* The option that selects the group: "--cgroup /a.service", or "-p 17" with its busiest process if
+ * the group is not exactly one cgroup. The root cgroup is the whole host, and a path with a pattern
+ * stands for several cgroups. Allocated; NULL: no memory. */
 static char *target_option(const struct next *next, const struct overview_group *group)
 {
 	const struct text name = name_text(group->label);

@@ -190,8 +190,8 @@ size_t overview_add_reasons(const struct report *report, struct overview_line *r
 	const size_t count = overview_told(group, told),
 		     whole = add_all(report, reasons, group, told, count, false, room);
 
-	/* Another reason is worth more than the earlier amount of memory. Where memory leads, one
-	 * other reason is enough. */
+	/* Prefer another reason to the earlier amount of memory, unless memory comes first and
+	 * another reason already has room. */
 	if (whole == count || (whole >= 2 && told[0] == CAUSE_MEMORY))
 		return count;
 	if (add_all(report, reasons, group, told, count, true, room) > whole)

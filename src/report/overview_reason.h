@@ -27,8 +27,8 @@ size_t overview_told(const struct overview_group *group,
 		     enum overview_cause told[OVERVIEW_REASONS_MOST]);
 
 /* Print as many reasons of a group as fit into `room` columns. The earlier amount of memory is left
- * out if that makes room for another reason, unless memory is the first of two or more. Returns the
- * number of reasons, printed or not. */
+ * out if that makes room for another reason, unless memory comes first and another reason has room
+ * already. Returns the number of reasons, printed or not. */
 size_t overview_add_reasons(const struct report *report, struct overview_line *reasons,
 			    const struct overview_group *group, size_t room);
 

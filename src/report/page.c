@@ -8,14 +8,14 @@
 #include "report/assets.h"
 #include "report/markup.h"
 
-/* Those of flame graphs come last. */
+/* Assets of flame graphs come last, after STYLES_USUAL and SCRIPTS_USUAL. */
 static const enum asset styles[] = { ASSET_SHARED_STYLE, ASSET_REPORT_STYLE, ASSET_PAGE_STYLE };
 static const enum asset scripts[] = { ASSET_TABLE_SCRIPT, ASSET_REPORT_SCRIPT, ASSET_PAGE_WORDS,
 				      ASSET_PAGE_MODEL,   ASSET_PAGE_SCRIPT,   ASSET_FLAME_PARTS };
 #define STYLES_USUAL  2
 #define SCRIPTS_USUAL 2
 
-/* An element whose text is the asset and nothing else: that is what is hashed. */
+/* The text of the element must be exactly the asset, since browsers hash it to check the policy. */
 static void print_element(FILE *out, const char *tag, enum asset asset)
 {
 	const struct text text = asset_text(asset);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A page of HTML in one file: assets/report_page.html with styles and scripts in it.
+ * A page of HTML in one file: assets/report_page.html with its styles and scripts inserted.
  *
- * It loads nothing, and runs nothing but our scripts: its Content-Security-Policy allows no source,
- * and styles and scripts by their SHA-256 alone (CSP Level 3, 2.3.1), which are computed when it is
- * written. So names in a page start no script even if a bug leaves them unescaped, and there is no
- * 'unsafe-inline'. That also rules out attributes `style` and `onclick`: colours are classes, or
- * presentation attributes of SVG.
+ *	const struct html_page page = { .title = title, .body = print_body, .context = &data };
+ *	err = page_print(out, &page);
+ *
+ * The page loads nothing and runs only our scripts. Its Content-Security-Policy allows no source,
+ * only styles and scripts whose SHA-256 it lists (CSP Level 3, section 2.3.1); the hashes are
+ * computed when the page is written. So a name from a host cannot start a script even if a bug
+ * leaves it unescaped. Without 'unsafe-inline', attributes such as `style` and `onclick` have no
+ * effect: colours are classes, or presentation attributes of SVG.
  */
 #ifndef REPORT_PAGE_H
 #define REPORT_PAGE_H
@@ -19,18 +22,17 @@
 
 struct html_page {
 	const char *title;
-	struct error *(*facts)(FILE *out, const void *context); /* below it, as HTML; NULL: none */
+	struct error *(*facts)(FILE *out, const void *context); /* as HTML; NULL: none */
 	struct error *(*body)(FILE *out, const void *context);  /* as HTML */
 	const void *context;
-	bool has_flames; /* flame graphs are in it (report/flame_part.h) */
+	bool has_flames; /* insert the assets of flame graphs (report/flame_part.h) */
 };
 
-/* For bodies and other pages: a style or a script that the policy allows, in an element of its own.
- */
+/* Print an asset in a <style> or <script> element that a policy with this asset allows. */
 void page_print_style(FILE *out, enum asset style);
 void page_print_script(FILE *out, enum asset script);
 
-/* A policy that allows these alone: the content of an attribute. */
+/* Print a Content-Security-Policy that allows only these assets, as the value of an attribute. */
 struct page_policy {
 	const enum asset *styles, *scripts;
 	size_t style_count, script_count;

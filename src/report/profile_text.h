@@ -50,12 +50,13 @@ struct error *reason_report(FILE *out, const struct profile_report *report,
 			    const struct profile_style *style) MUST_CHECK;
 
 /*
- * A line for each of the cgroups whose quota kept threads from a CPU for long, longest first: of
- * the whole host, with the part of their waits for a CPU that this was, at least.
+ * A line for each cgroup whose quota throttled its threads for a considerable time, longest first.
+ * A profile of the whole host also has the least share of their waits for a CPU that was due to the
+ * quota.
  */
 struct error *quota_report(FILE *out, const struct profile_report *report,
 			   const struct profile_style *style) MUST_CHECK;
-/* Does it print any? */
+/* Does quota_report() print any line? */
 bool quota_report_has_any(const struct profile_report *report);
 
 /*
@@ -73,11 +74,12 @@ struct error *stack_report(FILE *out, const struct profile_report *report,
 struct error *waits_report(FILE *out, const struct profile_report *report,
 			   const struct profile_style *style) MUST_CHECK;
 
-/* The thread, in `threads`, and the reason to ask about. The program is that of the first row of
- * that whose reason is a lock, storage, paging, a socket or a CPU, or else of the first; reasons
- * that are small among the waits of their program (reason_is_small) do not count. The reason is the
- * one for which that program, or all threads that were selected, wait longest, but for waits by
- * design. UINT32_MAX: there is none. */
+/* The thread and the reason that the next command should ask about. The program is that of the
+ * first row of waits_report() whose reason is a lock, storage, paging, a socket or a CPU, else of
+ * the first row; reasons that are small among the waits of their program (reason_is_small) are
+ * skipped. The reason is the one for which that program, or all selected threads, wait longest,
+ * except for waits by design. `*ret_thread` is an index in `threads`, or UINT32_MAX: there are no
+ * waits. */
 struct error *waits_heaviest(const struct profile_report *report, uint32_t *ret_thread,
 			     enum reason *ret_reason) MUST_CHECK;
 

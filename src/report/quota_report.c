@@ -7,11 +7,12 @@
 
 #define QUOTAS_SHOWN 3
 
-/* A quota that runs out in few periods, or delays its threads little, explains nothing. */
+/* Quotas that ran out in a smaller share of periods, or caused a smaller share of the waits for a
+ * CPU, are not reported. */
 #define LEAST_SHARE 0.05
 
-/* Several threads wait on each CPU where the quota of their cgroup has run out: they waited for it
- * for no less than that CPU did. */
+/* The least share of waits for a CPU that was due to the quota. The kernel counts throttled time
+ * once per CPU, but several threads may have waited on it, so the share may be larger. */
 static double share_of(const struct profile_quota *quota)
 {
 	const double share = (double)quota->throttled_ns / (double)quota->waits_ns;
@@ -19,7 +20,8 @@ static double share_of(const struct profile_quota *quota)
 	return share < 1 ? share : 1;
 }
 
-/* Of a part of the threads it is not known how much of the time is theirs. */
+/* The kernel counts throttled time for the whole cgroup, so a share is known only if all of its
+ * threads were profiled. */
 static bool is_whole(const struct profile_report *report)
 {
 	return report->profile->meta.is_whole_host;

@@ -31,9 +31,8 @@ struct report_style {
 	bool (*runs)(const struct ctprof_snapshot *snapshot, uint32_t pid);
 };
 
-/* Names of formats: REPORT(id, name, function, whether people read it, whether it includes the
- * results of conditions, which are printed on standard error otherwise, rows that a block has
- * without --limit or --all; 0: all) */
+/* REPORT(id, name, function, for people, has the results of conditions (which are printed on
+ * standard error otherwise), rows of a block without --limit or --all; 0: all) */
 #define REPORT_FORMATS(REPORT)                                                       \
 	REPORT(TABLE, "table", report_text, true, true, REPORT_USUAL_ROWS)           \
 	REPORT(JSON, "json", report_json, false, true, 0)                            \
@@ -42,7 +41,7 @@ struct report_style {
 	REPORT(HTML, "html", report_html, true, true, REPORT_PAGE_ROWS)
 
 #define REPORT_USUAL_ROWS 10
-/* A page shows the first of them, and has the others ready to be searched. */
+/* A page shows the first rows of a block; the others can be unfolded and searched. */
 #define REPORT_PAGE_ROWS 500
 
 enum report_format {
@@ -72,8 +71,8 @@ struct error *report_text(FILE *out, const struct report *report,
 struct error *report_markdown(FILE *out, const struct report *report,
 			      const struct report_style *style) MUST_CHECK;
 
-/* The same as a page of HTML that needs no other file (report/page.h): tables that can be sorted
- * and searched, and bars of what threads did with their time. */
+/* The same as one file of HTML (report/page.h), with tables that can be sorted and searched, and
+ * bars of the time per state (state_bars.h). */
 struct error *report_html(FILE *out, const struct report *report,
 			  const struct report_style *style) MUST_CHECK;
 

@@ -38,7 +38,7 @@ static const struct {
 #undef PART
 };
 
-/* Time per second of a group, by kind, on each side. */
+/* Time of a group by kind, in seconds per second, on each side. */
 struct bar {
 	const struct overview_group *group;
 	double after[PART_COUNT], before[PART_COUNT];
@@ -50,7 +50,7 @@ struct bars {
 	struct bar items[OVERVIEW_GROUPS];
 	size_t count;
 	double most;           /* the longest bar */
-	bool used[PART_COUNT]; /* in some bar */
+	bool used[PART_COUNT]; /* which kinds some bar has */
 };
 
 /* --- of the causes of an overview, which the kernel counts --- */
@@ -65,7 +65,7 @@ static const struct {
 	{ CAUSE_RECLAIM, PART_PAGING },  { CAUSE_COMPACT, PART_PAGING },
 };
 
-/* block_sum includes iowait_sum (update_stats_enqueue_sleeper_fair() of the kernel). */
+/* The kernel's block_sum includes iowait_sum (update_stats_enqueue_sleeper_fair()). */
 static void take_storage_out(double times[PART_COUNT])
 {
 	times[PART_BLOCKED] = fmax(0, times[PART_BLOCKED] - times[PART_DISK]);
@@ -87,7 +87,7 @@ static void fill_from_causes(struct bar *bar, const struct overview_group *group
 
 /* --- of recordings of top, which know every state --- */
 
-/* A state is what it has less its parts, which have rows of their own. */
+/* The time of a main state includes that of its parts, so rows of parts also subtract it there. */
 static const struct {
 	enum metric_id metric;
 	enum bar_part part;
@@ -132,12 +132,12 @@ static bool add_states(const struct report *report, const struct groups *groups,
 	return true;
 }
 
-/* Recordings have totals since they began: of a window they have the difference. */
+/* Recordings have totals since their begin, so the times of a window are differences of two. */
 static bool fill_from_states(struct bar *bar, const struct report *report,
 			     const struct overview_group *group, struct group_sums *sums)
 {
 	const double seconds = report->overview->window_s > 0 ? report->overview->window_s : 1;
-	/* A window has the threads of both sides; those of a new group are elsewhere. */
+	/* `after` has only threads that both sides have; a new group's threads are in `born`. */
 	const struct groups *after = group->presence == PRESENCE_NEW && report->born.items
 					     ? &report->born
 					     : &report->after;
@@ -204,10 +204,10 @@ static struct error *measure_bars(const struct report *report, struct bars *ret)
 #define BARS_WIDTH    560
 #define WIDTH         920
 #define BAR_HEIGHT    13
-#define BEFORE        5 /* height of the bar of the time before */
+#define BEFORE        5 /* height of the bar of the side before */
 #define ROW_HEIGHT    (BAR_HEIGHT + BEFORE + 8)
 #define LABEL_LETTERS 30
-/* Parts of less are not seen. */
+/* Narrower parts are not drawn. */
 #define LEAST_WIDTH 0.3
 
 static char *time_text(char buffer[AMOUNT_MAX], const struct bars *bars, double rate)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the groups of an overview did with their time, as a picture for pages: a bar for each group,
- * with a part for each kind of time; and a thinner one for the time before, where there is any.
+ * A picture of how the groups of an overview spent their time: a bar for each group with a part for
+ * each kind of time, and a thinner bar for the side before, if there is one.
  */
 #ifndef REPORT_STATE_BARS_H
 #define REPORT_STATE_BARS_H
@@ -10,9 +10,9 @@
 
 #include "compare/overview.h"
 
-/* SVG under a heading, with a key; nothing where the overview has no group with such time. Of
- * recordings of ctprof top, all states that the groups were in; of other captures, the kinds of
- * time that the kernel counts. */
+/* Print a heading, a key and the SVG; nothing if no group of the overview has such times.
+ * Recordings of `ctprof top` have all states; other captures have the kinds of time that the kernel
+ * counts. Fails only without memory. */
 struct error *state_bars_print(FILE *out, const struct report *report) MUST_CHECK;
 
 #endif

@@ -115,7 +115,7 @@ static const struct table_column all_columns[] = {
 	{ "process", .type = TABLE_TEXT, .formats = CSV, .field = PROCESS },
 	{ "user", .type = TABLE_TEXT, .formats = CSV, .field = USER },
 	{ "cgroup", .type = TABLE_TEXT, .formats = CSV, .field = CGROUP },
-/* Columns that are added if they are asked for. */
+/* Columns that are printed only if the user asks for them. */
 #define ADDED_WINDOW(...)
 #define ADDED_EXITS(id, a_name, a_heading, unit)                                     \
 	{ a_name, .heading = a_heading, .type = TABLE_TEXT, .formats = PEOPLE | CSV, \

@@ -126,8 +126,8 @@ enum table_colour { TABLE_PLAIN, TABLE_RISE, TABLE_FALL, TABLE_DERIVED, TABLE_HE
 struct table_cell {
 	struct table_value value;
 	struct text shown; /* for people instead of the value, when it has bytes */
-	/* The digits of a number that `value` has as text with a unit: pages sort by them. Empty:
-	 * those of `value`, if that is a number. */
+	/* The digits of a number that `value` has as text with a unit; pages sort by them. Empty:
+	 * pages sort by the digits of `value` if that is a number. */
 	char exact[TABLE_DIGITS_MAX];
 	char *owned; /* freed with the cell */
 	bool failed; /* no memory */
@@ -149,7 +149,7 @@ struct table_column {
 	unsigned when;            /* shown if the options have one of these bits; 0: always */
 	unsigned minor;           /* text: the highest are left out first where all do not fit */
 	bool whole;               /* text: never shortened, as it tells rows apart */
-	bool exact;               /* HTML: `get` also fills in `exact`; no other format has it */
+	bool exact;               /* HTML: `get` also fills in `exact` of cells */
 	unsigned field, argument; /* for `get` */
 };
 
@@ -256,7 +256,7 @@ static inline void table_object(struct table_cell *cell)
 /* Add a member, initially unknown, to a cell, which becomes an object. */
 struct table_member *table_member(struct table_cell *cell, const char *name);
 
-/* The digits of a number, as JSON has them; false: the value is none. */
+/* The digits of a number as in JSON. False: the value is no number. */
 bool table_digits(char buffer[TABLE_DIGITS_MAX], const struct table_value *value);
 
 /* "1.2 %" and the like, into the buffer of the cell, as its text. */

@@ -111,8 +111,7 @@ static char *shorten_call(const char *text, struct text arrow, size_t width)
 	return out;
 }
 
-/* The number in "name (18849)", with its brackets and the space; its length is 0 where there is
- * none. */
+/* " (18849)" of "name (18849)"; empty if there is no number in brackets at the end. */
 static struct text pid_in(const char *text)
 {
 	const char *at = strrchr(text, '(');
@@ -123,7 +122,8 @@ static struct text pid_in(const char *text)
 		       : TEXT("");
 }
 
-/* The number whole, as it tells which of a name it is; NULL without memory. */
+/* Shorten the name but keep the number, which tells processes of one name apart. Allocated; NULL:
+ * no memory. */
 static char *shorten_name(const char *text, struct text pid, size_t width)
 {
 	_cleanup_free_ char *name = strndup(text, (size_t)(pid.bytes - text));

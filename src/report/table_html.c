@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Tables as HTML, which assets/table.js sorts and filters where scripts run. A cell that shows a
- * number with its unit has the exact one in data-v. A line without text begins another tbody.
+ * Tables as HTML, which assets/table.js can sort and filter. A cell that shows a number with a unit
+ * has the exact value in its attribute data-v. A line without text begins another tbody.
  */
 #include "report/markup.h"
 #include "report/table_printer.h"
@@ -11,7 +11,7 @@ static const char *const colour_classes[] = {
 	[TABLE_DERIVED] = "derived ", [TABLE_HEADING] = "strong ",
 };
 
-/* A newline is no new line here, as in all tables. */
+/* Print text on one line: newlines in names are made visible, as in all tables. */
 static bool html_text(struct table *table, struct text text)
 {
 	_cleanup_free_ char *visible = text_visible(text);

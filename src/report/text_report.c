@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reports as text and as Markdown, and for spreadsheets.
+ * Reports as text, Markdown and CSV.
  */
 #include <stdlib.h>
 #include <string.h>

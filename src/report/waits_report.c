@@ -397,7 +397,7 @@ static bool has_programs(const struct wait_rows *rows)
 	return false;
 }
 
-/* Is a row shown whose waits are not counted? */
+/* Is any of the first `shown` rows without a number of waits? */
 static bool has_uncounted(const struct wait_rows *rows, size_t shown)
 {
 	for (size_t i = 0; i < shown; i++)
@@ -492,9 +492,10 @@ static size_t row_to_ask_about(const struct wait_rows *rows)
 	return any < rows->count ? any : 0;
 }
 
-/* The heaviest row of the reason for which the selected threads, or of a whole host the program of
- * `row`, wait longest, but for waits by design where there are others: a scarce resource that takes
- * a small part of the time is not what there is to ask about. */
+/* The row to ask about: the heaviest one of the reason with the longest waits, except for waits by
+ * design if there are others. In a profile of the whole host, only waits of the program of `row`
+ * count. A scarce resource with a small part of the time is thereby not preferred to the main
+ * reason. */
 static const struct wait_row *main_row(const struct wait_rows *rows, const struct wait_row *row)
 {
 	const bool is_of_one = rows->profile->meta.is_whole_host;
