@@ -200,9 +200,10 @@ bool frame_asks(const struct name *name)
 /*
  * Functions that wait for a lock of their program by system calls that mutexes do not use.
  * PostgreSQL: ProcSleep() waits for rows and tables (src/backend/storage/lmgr/proc.c), the others
- * for locks in shared memory (lwlock.c, s_lock.c there). CPython: take_gil() waits for the global
- * interpreter lock. That lock has CPython's only condition variables (Python/ceval_gil.h), which
- * also identify it in binaries without symbols.
+ * for locks in shared memory (src/backend/storage/lmgr/lwlock.c,
+ * src/backend/storage/lmgr/s_lock.c). CPython: take_gil() waits for the global interpreter lock.
+ * That lock has CPython's only condition variables (Python/ceval_gil.h), which also identify it in
+ * binaries without symbols.
  */
 static const struct lock_row {
 	const char *name;
