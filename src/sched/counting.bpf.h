@@ -149,7 +149,8 @@ static __always_inline void count_slot(__u32 thread, __u32 class, __u64 ns)
 
 /* --- latencies by cgroup --- */
 
-/* The threads of a place are those of its cgroup as the places were when this was called last. */
+/* The place whose histograms count the thread. The lookup by cgroup is repeated when user space has
+ * changed places, so a thread that moves to another cgroup keeps its place until then. */
 static __always_inline __u32 latency_place(struct profile_record *t)
 {
 	__u32 generation = *(volatile __u32 *)&state.latency_generation;

@@ -49,12 +49,12 @@ struct amounts {
 	} values;
 };
 
-/* Places of cgroups for latencies (reading_latencies.c). */
+/* A cgroup with histograms of its own (reading_latencies.c). */
 struct latency_place {
-	uint64_t cgroup; /* its number; 0: the place is free */
+	uint64_t cgroup; /* cgroup ID; 0: the place is free */
 	char *path;
-	unsigned unseen;                          /* readings without a thread in it */
-	struct latency_slots last[LATENCY_KINDS]; /* at the last reading */
+	unsigned unseen;                          /* consecutive readings without a thread in it */
+	struct latency_slots last[LATENCY_KINDS]; /* counts at the last reading */
 };
 
 struct profile_session {
@@ -81,13 +81,13 @@ struct profile_session {
 	struct probe_links *probes;
 	int cgroups; /* the directory where cgroups are mounted, or -1 */
 	uint64_t started_unix_ns, started, stopped; /* the latter by CLOCK_MONOTONIC; 0: not yet */
-	/* at the last reading */
+	/* counts at the last reading */
 	uint64_t read_at;
-	struct quotas quotas; /* at that time */
+	struct quotas quotas; /* at the last reading */
 	struct counted_table counted;
 	struct amounts slots, runners;
-	struct latency_slots *latencies;      /* mapped; NULL: not wanted */
-	struct latency_place *latency_places; /* LATENCY_PLACES */
+	struct latency_slots *latencies;      /* mapped from the BPF map; NULL: not wanted */
+	struct latency_place *latency_places; /* LATENCY_PLACES of them */
 	struct {
 		bool is_new;           /* since the last reading: the one before has counts left */
 		struct word_map moved; /* numbers of stacks in the one before, to those in this */
@@ -105,7 +105,7 @@ struct profile_session {
 /* Read the functions of the kernel, unless that was done. */
 void profile_session_find_symbols(struct profile_session *session);
 
-/* Read the quotas of the host before the first reading, if they are wanted (reading_quotas.c). */
+/* Read the quotas of the host at the start, if they are wanted (reading_quotas.c). */
 void profile_begin_quotas(struct profile_session *session);
 
 /* Map the histograms of latencies, if they are wanted (reading_latencies.c). */

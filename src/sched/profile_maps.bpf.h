@@ -307,7 +307,7 @@ struct {
 	__type(value, struct latency_slots);
 } latencies SEC(".maps");
 
-/* Of cgroups, by their numbers. */
+/* Cgroup ID to its place in `latencies`. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, LATENCY_PLACES);

@@ -227,8 +227,8 @@ struct profile_record *profile_chunks_thread(const struct profile_chunks *chunks
 	return (struct profile_record *)tracker_record(&chunks->tracker, number);
 }
 
-/* NULL: there is no such pool or chunk. A number may be that of a header, which is memory that
- * programs write. */
+/* The words of a stack. NULL: there is no such pool or chunk, as a number read from a header may be
+ * wrong: BPF programs may be writing it. */
 static __u64 *words_at(const struct profile_chunks *chunks, uint64_t number)
 {
 	const uint64_t pool = number >> STACK_POOL_BITS;

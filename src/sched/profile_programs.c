@@ -21,21 +21,22 @@
 
 /* --- features of the kernel --- */
 
-/* A tracepoint in the thread that has just got the CPU (Linux 6.16). */
+/* Has the kernel the tracepoint sched_exit_tp, which runs in the thread that has just got the CPU
+ * (Linux 6.16)? */
 static bool has_sched_exit(const struct btf *btf)
 {
 	return btf__find_by_name_kind(btf, "btf_trace_sched_exit_tp", BTF_KIND_TYPEDEF) > 0;
 }
 
-/* The tree in which a process has its mappings (Linux 6.1). */
+/* Has the kernel maple trees, in which a process has its mappings (Linux 6.1)? */
 static bool has_maple_tree(const struct btf *btf)
 {
 	return btf__find_by_name_kind(btf, "maple_range_64", BTF_KIND_STRUCT) > 0;
 }
 
-/* Programs at switches add to these maps. Before Linux 6.1, which has an allocator for BPF, the
- * kernel would call kmalloc() under the lock of the run queue, which can deadlock: there all room
- * is allocated in advance. */
+/* Programs add to these maps at context switches. Kernels before Linux 6.1, which added an
+ * allocator for BPF, would call kmalloc() with the run queue locked, which can deadlock, so
+ * preallocate the maps there. */
 static void allocate_safely(struct profile_bpf *program, const struct btf *btf)
 {
 	struct bpf_map *const maps[] = { program->maps.stack_numbers, program->maps.counted,
@@ -48,7 +49,8 @@ static void allocate_safely(struct profile_bpf *program, const struct btf *btf)
 				       bpf_map__map_flags(maps[i]) & ~(__u32)BPF_F_NO_PREALLOC);
 }
 
-/* Returns whether the kernel tells which of its locks threads wait for. */
+/* Adapt the programs to the kernel. Returns whether the kernel tells which of its locks a thread
+ * waits for. */
 static bool probe_kernel(struct profile_bpf *program, const struct profile_options *options)
 {
 	struct profile_config *config = (struct profile_config *)&program->rodata->config;
@@ -61,7 +63,8 @@ static bool probe_kernel(struct profile_bpf *program, const struct profile_optio
 		return has_locks;
 	allocate_safely(program, btf);
 	config->records_mappings = profile_has_tables(options) && has_maple_tree(btf);
-	/* Each of the longest blocks would need its stack, whether it is a sample or not. */
+	/* With `is_late`, only waits that are samples get a stack, after they end. The longest
+	 * waits need theirs whether they are samples or not. */
 	config->is_late =
 		options->off_cpu && options->period_ns && !options->longest && has_sched_exit(btf);
 	btf__free(btf);
@@ -185,7 +188,7 @@ static uint32_t entries(uint64_t bytes, size_t each, uint64_t most)
 	return (uint32_t)(count < most ? count : most);
 }
 
-/* Only stacks at switches and wake-ups are remembered. */
+/* Are stacks of intervals kept from switch to switch? Only off-CPU time needs them. */
 static bool has_stacks_of_intervals(const struct profile_options *options)
 {
 	return options->off_cpu && !options->only_times;
@@ -194,8 +197,8 @@ static bool has_stacks_of_intervals(const struct profile_options *options)
 #define USER_SETS_LEAST 2048
 #define USER_SETS_MOST  32768
 
-/* Sets of the stacks by which user space is left: a thread leaves it in some places, each with a
- * stack of its own. */
+/* Size of the cache of user stacks at kernel entry. A thread enters the kernel at a few places,
+ * each with another stack. */
 static uint32_t user_sets_for(const struct profile_options *options, uint64_t most)
 {
 	const uint64_t wanted = 2 * (uint64_t)tasks_count(TASKS_LOADAVG);
@@ -209,7 +212,7 @@ static uint32_t user_sets_for(const struct profile_options *options, uint64_t mo
 	return sets;
 }
 
-/* Hashes take memory for what is in them, and a little for each that might be. */
+/* Sizes are limits: a hash map takes memory for its entries, and a little for each possible one. */
 static void size_maps(struct profile_bpf *program, const struct profile_options *options)
 {
 	const uint64_t share = options->memory_bytes / 16;
@@ -277,7 +280,7 @@ struct error *profile_programs_load(const struct profile_options *options, struc
 {
 	struct error *err = load_with(options, true, ret);
 
-	/* A kernel may have kprobes, and not many at once. */
+	/* The kernel may support kprobes, but not many at once (multi-kprobes). */
 	if (err && has_kprobes(options->probes)) {
 		error_destroy(err);
 		err = load_with(options, false, ret);
@@ -317,7 +320,8 @@ static struct error *set_targets(const struct profile_bpf *program,
 	return err;
 }
 
-/* "uprobe:FILE:FUNCTION", and neither an offset nor a line. */
+/* Is the probe at the entry of a function, "uprobe:FILE:FUNCTION", rather than at an offset or a
+ * line? */
 static bool is_entry(const struct probe_point *point)
 {
 	const char *last = strrchr(point->name->bytes, ':');

@@ -132,7 +132,8 @@ struct profile_record {
 	/* Of each in `first`. */
 	__u16 longest[RECORD_COUNTS];
 	__u32 wakers[RECORD_COUNTS]; /* of the longest */
-	/* Where its latencies are counted, as of this generation of places; 0: not looked up. */
+	/* The place that counts its latencies, as of this generation of places; generation 0: not
+	 * looked up. */
 	__u32 latency_place, latency_generation;
 	__u64 fill[2];
 };
@@ -237,9 +238,10 @@ struct slot_value {
 };
 
 /*
- * Latencies by cgroup: histograms of all waits of the threads that are wanted, whether they are
- * kept or not. A few cgroups have places, which user space gives them; place 0 has all others. CPUs
- * share histograms by shards, which user space maps and sums up.
+ * Latencies by cgroup: histograms of the waits of all watched threads, including waits that filters
+ * drop from the samples. User space assigns places to the busiest cgroups; place 0 counts all
+ * others. Each place has LATENCY_SHARDS histograms, shared by CPUs to reduce contention, which user
+ * space maps and adds up.
  */
 enum latency_kind { LATENCY_RUN_QUEUE, LATENCY_BLOCK_IO, LATENCY_KINDS };
 #define LATENCY_PLACES    16
@@ -318,7 +320,7 @@ struct profile_state {
 	__u32 lacking_count;
 	__u32 lacking[LACKING_MAX];
 	__s32 deferred_left;      /* stacks that may still be deferred; it may fall below 0 */
-	__u32 latency_generation; /* user space adds 1 when it gives places to other cgroups */
+	__u32 latency_generation; /* incremented by user space when cgroups get or lose a place */
 };
 
 #endif

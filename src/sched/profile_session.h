@@ -47,8 +47,8 @@ struct profile_options {
 	const struct reason_selection *selection;
 	const struct probe_points *probes; /* NULL: none */
 	bool wakers, runners, histograms, by_cpu;
-	bool quotas;      /* which quotas of cgroups ran out */
-	bool latencies;   /* by cgroup: histograms of waits for CPUs and for storage */
+	bool quotas;      /* read which cgroups ran out of their quota */
+	bool latencies;   /* record histograms of waits for CPUs and storage by cgroup */
 	unsigned longest; /* at most PROFILE_LONGEST_MAX */
 	/* Threads. Numbers are of our PID namespace. */
 	const uint32_t *pids, *tids;

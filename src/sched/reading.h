@@ -20,7 +20,7 @@ struct profile_reading {
 	uint32_t record_count; /* numbers are below */
 	uint32_t *threads;     /* in the profile, by record; UINT32_MAX: not in it */
 	struct word_map stacks, frames, leaders, cgroups, wakers;
-	struct word_map own_frames; /* how many a stack of the kernel has of ours, by its number */
+	struct word_map own_frames; /* kernel stack number to its frames of tracing programs */
 	struct word_map tids;       /* records by thread number, if wakers are told by that */
 	struct whole_stacks wholes; /* of the kernel, that waits have */
 	/* Entries with numbers that are freed, to delete after the walk over maps. */
@@ -58,12 +58,12 @@ struct error *reading_extras(struct profile_reading *r) MUST_CHECK;
 /* Say what was profiled, if processes were named, once threads are known (reading_target.c). */
 struct error *reading_target(struct profile_reading *r) MUST_CHECK;
 
-/* Read which quotas of cgroups ran out, and what their threads waited for a CPU, once samples are
- * known (reading_quotas.c). */
+/* Read which cgroups ran out of their quota, and how long their threads waited for a CPU. Call it
+ * after reading_samples() (reading_quotas.c). */
 struct error *reading_quotas(struct profile_reading *r) MUST_CHECK;
 
-/* Read the latencies by cgroup, and give free places to other cgroups, once threads are known
- * (reading_latencies.c). */
+/* Read the latencies by cgroup, and give free places to other cgroups. Call it after
+ * reading_threads() (reading_latencies.c). */
 struct error *reading_latencies(struct profile_reading *r) MUST_CHECK;
 
 /* A wait in this kernel stack, before any node is asked for (reading_stacks.c). */

@@ -2,9 +2,9 @@
 /*
  * Latencies by cgroup.
  *
- * A place is a cgroup's as long as there are threads in it. A free one goes to the cgroup without a
- * place whose threads ran most since the last reading. What was counted in a place before is in the
- * readings before.
+ * A cgroup keeps its place while it has threads. A free place is given to the cgroup whose threads
+ * ran most since the last reading and that has none. Readings have differences, so counts of an
+ * earlier owner do not appear again.
  */
 #include "sched/reading.h"
 
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* A place is free when no thread was in its cgroup for so many readings. */
+/* A cgroup loses its place after this many readings without a thread in it. */
 #define READINGS_UNTIL_FREE 5
 
 #define MAPPED_BYTES        (LATENCY_HISTOGRAM(LATENCY_SHARDS, 0, 0) * sizeof(struct latency_slots))
@@ -50,7 +50,8 @@ void profile_close_latencies(struct profile_session *session)
 
 /* --- what was counted --- */
 
-/* Programs go on meanwhile: what they add is in the next reading. */
+/* Add what a histogram has gained since the last reading to the profile. Programs go on counting
+ * meanwhile: later counts are in the next reading. */
 static struct error *take_histogram(struct profile_reading *r, unsigned place, unsigned kind)
 {
 	const struct latency_slots *mapped = r->session->latencies;
@@ -89,7 +90,7 @@ static struct error *take_histogram(struct profile_reading *r, unsigned place, u
 
 /* --- places --- */
 
-/* A cgroup that has threads in this reading. */
+/* A cgroup without a place that has threads in this reading. */
 struct seen_cgroup {
 	uint64_t number, run_ns;
 	const struct name *path;
@@ -124,7 +125,7 @@ static struct latency_place *place_of(struct profile_session *session, uint64_t 
 	return NULL;
 }
 
-/* Returns whether a place has become free. */
+/* Take places from cgroups without threads. Returns whether any place has become free. */
 static bool free_places(struct profile_reading *r)
 {
 	struct profile_session *session = r->session;

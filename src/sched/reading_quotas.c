@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The cgroups that kept threads of a profile from a CPU by their quotas.
+ * Which cgroups throttled threads of a profile, because their quota of CPU time had run out.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "os/cgroup.h"
 #include "sched/reading.h"
 
-/* What threads waited for a CPU. */
+/* How long each thread waited for a CPU, in ns. */
 static uint64_t *waits_of_threads(const struct profile *profile)
 {
 	uint64_t *waits = calloc(profile->threads.count + 1, sizeof(*waits));
@@ -24,8 +24,9 @@ static uint64_t *waits_of_threads(const struct profile *profile)
 	return waits;
 }
 
-/* Of version 1, only threads that still exist tell; those of a process are in one cgroup, but for
- * special set-ups. NULL: unknown. */
+/* The path of a thread's cgroup that has the quota; NULL: unknown. Version 1 needs a thread that
+ * still exists: the process's leader stands in for one that has ended, since both are usually in
+ * the same cgroup. */
 static const char *cgroup_of(int proc, bool is_v1, const struct profile_thread *thread,
 			     char room[THROTTLE_PATH])
 {
@@ -37,7 +38,7 @@ static const char *cgroup_of(int proc, bool is_v1, const struct profile_thread *
 		       : NULL;
 }
 
-/* Add the waits of a thread to the quotas that it is below. */
+/* Add the waits of a thread to the quotas of its cgroup and of the cgroups above. */
 static void add_waits(struct profile *profile, const char *path, uint64_t ns)
 {
 	for (size_t i = 0; i < profile->quotas.count; i++) {

@@ -42,8 +42,8 @@ static struct error *push_address(struct profile_reading *r, uint64_t address, u
 	return profile_node(r->profile, *node, *known, node);
 }
 
-/* How many frames of a stack of the kernel are of tracing programs. They are found by the names of
- * functions, and thousands of threads wait with one stack. */
+/* How many innermost frames of a kernel stack are of tracing programs. The search compares names of
+ * functions, so its result is kept by stack: thousands of threads may wait with the same one. */
 static size_t own_frames(struct profile_reading *r, uint32_t stack, const __u64 *frames,
 			 size_t count)
 {
