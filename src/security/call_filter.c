@@ -44,7 +44,8 @@ int call_filter_allow_without(scmp_filter_ctx filter, int call, unsigned argumen
 	return allow_masked(filter, call, argument, (uint32_t)bits, 0);
 }
 
-/* Can this kernel filter system calls, and is that allowed here (Linux 4.14)? */
+/* Does the kernel support filters, and may this process use them? SECCOMP_GET_ACTION_AVAIL is as of
+ * Linux 4.14. */
 static bool has_filters(void)
 {
 	const uint32_t action = SECCOMP_RET_ERRNO;
@@ -60,8 +61,9 @@ bool call_filter_install(int (*add_rules)(scmp_filter_ctx filter, const void *co
 
 	if (!filter)
 		return false;
-	/* Use a binary tree; and skip the mitigation of speculative store bypass, which is for
-	 * untrusted code and slows down everything (SECCOMP_FILTER_FLAG_SPEC_ALLOW). */
+	/* Search rules by a binary tree. Do not enable the mitigation of speculative store bypass
+	 * (SECCOMP_FILTER_FLAG_SPEC_ALLOW): it is meant for processes that run untrusted code, and
+	 * slows the whole process down. */
 	seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	seccomp_attr_set(filter, SCMP_FLTATR_CTL_SSB, 1);
 	is_installed = !add_rules(filter, context) && !seccomp_load(filter);

@@ -17,7 +17,7 @@
 #include "security/call_filter.h"
 #include "security/privileges.h"
 
-/* Whatever their arguments. */
+/* Calls that are allowed with any arguments. */
 static const int allowed[] = {
 	/* clang-format off */
 	/* memory and threads */

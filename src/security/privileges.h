@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The folder security/: limits of ctprof itself. privileges.h drops capabilities with libcap,
- * parser_sandbox.h confines threads that parse untrusted files with libseccomp, server_sandbox.h
- * the process that answers requests of the network, memory_limit.h bounds memory. doc/security.md
+ * The folder security/: limits of ctprof itself. privileges.h drops capabilities, by libcap.
+ * parser_sandbox.h confines threads that parse untrusted files, and server_sandbox.h the process
+ * that answers network requests, both by libseccomp. memory_limit.h bounds memory. doc/security.md
  * is the threat model.
  */
 

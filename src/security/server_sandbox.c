@@ -20,11 +20,10 @@
 #include "security/call_filter.h"
 #include "security/privileges.h"
 
-/* The user whom the kernel shows for those that it cannot name, and who owns no files
- * (/proc/sys/kernel/overflowuid). */
+/* The default of /proc/sys/kernel/overflowuid, the user "nobody": it owns no files. */
 #define NOBODY 65534
 
-/* Whatever their arguments. */
+/* Calls that are allowed with any arguments. */
 static const int allowed[] = {
 	/* clang-format off */
 	/* memory, which mmap() and mprotect() below cannot make executable */
@@ -51,7 +50,7 @@ static const int descriptor_controls[] = { F_GETFL, F_SETFL, F_GETFD, F_SETFD };
 
 static int add_rules(scmp_filter_ctx filter, const void *context)
 {
-	/* For abort(). */
+	/* abort() sends itself a signal by tgkill(). */
 	const int self = getpid();
 	int failed = call_filter_allow(filter, allowed, array_length(allowed));
 
@@ -76,7 +75,7 @@ static int compare_descriptors(const void *a, const void *b)
 
 static void close_between(int first, int last)
 {
-	/* Linux 5.9. */
+	/* close_range(2) is as of Linux 5.9. */
 	if (first > last || !syscall(SYS_close_range, first, last, 0))
 		return;
 	if (last > 65535)
@@ -103,15 +102,17 @@ static struct error *keep_descriptors(int *kept, size_t count)
 	return NULL;
 }
 
-/* While there is CAP_SETPCAP, which goes with the user. */
+/* Drop all capabilities from the bounding set. This needs CAP_SETPCAP, so call it before
+ * change_user(). */
 static void drop_bounds(void)
 {
 	for (unsigned long each = 0; prctl(PR_CAPBSET_READ, each, 0, 0, 0) >= 0; each++)
 		prctl(PR_CAPBSET_DROP, each, 0, 0, 0);
 }
 
-/* Without CAP_SETUID and CAP_SETGID root stays root, which has no rights over files of others
- * without capabilities, and whose own ones the filter keeps closed. */
+/* Change root to NOBODY. Without CAP_SETUID and CAP_SETGID the process stays root, which is
+ * acceptable: without capabilities root has no rights over files of other users, and the filter
+ * forbids opening its own. */
 static struct error *change_user(void)
 {
 	if (geteuid() != 0)
@@ -129,7 +130,7 @@ struct error *server_sandbox_enter(int *kept, size_t count)
 	const struct rlimit none = { 0 };
 	struct error *err;
 
-	/* Reads the file of the time zone. */
+	/* tzset() reads the time zone's file, which the filter would refuse later. */
 	tzset();
 	err = keep_descriptors(kept, count);
 	drop_bounds();
@@ -140,9 +141,9 @@ struct error *server_sandbox_enter(int *kept, size_t count)
 	if (err)
 		return err;
 	setrlimit(RLIMIT_CORE, &none);
-	/* After the change of the user, which undoes it. */
+	/* Changing the user clears PR_SET_PDEATHSIG, so set it afterwards. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* Programs of the same user cannot trace it, nor read its memory. */
+	/* Processes of the same user can then neither trace this one nor read its memory. */
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
 		return error_system(errno, "cannot protect the memory of the server");
 	if (!call_filter_install(add_rules, NULL))
