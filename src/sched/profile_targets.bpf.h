@@ -179,6 +179,19 @@ static __always_inline __u64 draw_below(__u64 limit)
 	return (__u64)bpf_get_prandom_u32() * (limit >> 12) >> 20;
 }
 
+/*
+ * User space zeroes a record before it gives its number back. A thread whose end was not reported
+ * may still have written to the record since: its counts and stacks are not those of the next user,
+ * and the stacks may be of a pool that has been emptied.
+ */
+static __always_inline void forget_former_user(struct profile_record *t)
+{
+	t->user_stack = t->kernel_stack = STACK_NONE;
+	t->waker_user_stack = t->waker_kernel_stack = STACK_NONE;
+	for (int i = 0; i < RECORD_COUNTS; i++)
+		t->first[i].counted = 0;
+}
+
 /* Make the record of a task that was claimed: one that is seen for the first time, or as another
  * program. Returns the phase that the caller publishes when the record is complete. */
 static __noinline int begin_tracking(struct task_struct *task, struct task_ctx *tctx, __u64 now,
@@ -198,6 +211,7 @@ static __noinline int begin_tracking(struct task_struct *task, struct task_ctx *
 		return TRACK_NO;
 	t = begin_record(task, tctx, now, class, is_one);
 	if (t) {
+		forget_former_user(t);
 		t->nvcsw = task->nvcsw;
 		if (is_one) {
 			t->task.flags |= RECORD_WANTED;

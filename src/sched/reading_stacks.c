@@ -101,6 +101,8 @@ static struct error *push_stack(struct profile_reading *r, uint32_t stack, uint3
 	size_t own = image == UINT32_MAX ? own_frames(r, stack, frames, count) : 0;
 	struct error *err = NULL;
 
+	if (!count && stack > STACK_LOST)
+		err = push_note(r, "[stack lost]", node);
 	if (count && notes[end])
 		err = push_note(r, notes[end], node);
 	for (size_t i = count; !err && i-- > own;)
