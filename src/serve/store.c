@@ -114,7 +114,7 @@ size_t store_book_bytes(const struct store *store)
 
 	return book->nodes.room * sizeof(struct node) + book->frames.room * sizeof(struct frame) +
 	       book->threads.room * sizeof(struct profile_thread) + book->arena.used +
-	       book->names.by_text.room * 32;
+	       book->names.by_text.room * sizeof(*book->names.by_text.slots);
 }
 
 /* --- taking a tick --- */
