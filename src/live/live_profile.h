@@ -6,8 +6,8 @@
  *	options.progress = live_profile_progress;
  *	err = profile_session_open(&options, &session);
  *	...					drop privileges
- *	err = live_profile_run(&(struct live_profile){ .session = session, ... }, &profile,
- *&signal);
+ *	struct live_profile live = { .session = session, ... };
+ *	err = live_profile_run(&live, &profile, &signal);
  *
  * A thread reads the session once a second, symbolises each reading and adds it to a sum
  * (profile/profile_sum.h), so the screen answers keys at once. The screen (tui/flame_screen.h)

@@ -10,8 +10,8 @@
  *	symbol_answers_deinit(&answers);
  *
  * Places of several frames can have the same address of a file, and then share an answer. An answer
- * may be several functions, if some were inlined at its address. All names are those of the
- *profile. Errors are only for lack of memory.
+ * may be several functions, if some were inlined at its address. All names belong to the profile.
+ * Errors are only for lack of memory.
  */
 #ifndef PROFILE_SYMBOL_ANSWERS_H
 #define PROFILE_SYMBOL_ANSWERS_H
