@@ -190,11 +190,23 @@ quotas_are_named() {
 	echo "$pid" > "$group/cgroup.procs"
 	"$ctprof" top --inspect "$pid" -i 1s --format json > "$json"
 	sentence=$(jq -r .answer "$json")
+	equal "its limit" "$(jq -c .limits.quota "$json")" "{\"cgroup\":\"/ctprof-test-$$\",\"cpus\":0.2}"
 	says ".* waiting for a CPU.*; cgroup /ctprof-test-$$ ran out of its quota \((cpu\.max|cpu\.cfs_quota_us): 0\.20 CPUs\) in [0-9]+ of [0-9]+ periods, for [0-9.]+m?s in all on its CPUs"
 	"$ctprof" offcpu -p "$pid" -d 1s > "$scratch/text" 2>&1
 	grep -qE "^CPU wait: cgroup /ctprof-test-$$ ran out of its quota \(0\.20 CPUs\) in [0-9]+ of [0-9]+ periods$" "$scratch/text"
 	"$ctprof" offcpu -d 1s > "$scratch/text" 2>&1
 	grep -qE "^CPU wait: [0-9]+ %( or more)? of [0-9.]+m?s in cgroup /ctprof-test-$$ was for its quota \(0\.20 CPUs\), which ran out in [0-9]+ of [0-9]+ periods$" "$scratch/text"
+}
+
+# Policy, nice and CPUs, as the tools that set them say.
+limits_are_in_json() {
+	start_sleep
+	taskset -p 1 "$pid" > /dev/null
+	renice -n 5 -p "$pid" > /dev/null
+	chrt -b -p 0 "$pid"
+	"$ctprof" top --inspect "$pid" -i 100ms --format json > "$json"
+	equal "its limits" "$(jq -c '.limits | [.policy, .priority, .nice, .cpus.allowed, .cpus.count, .cpus.online]' "$json")" \
+		"[\"SCHED_BATCH\",0,5,\"0\",1,$(getconf _NPROCESSORS_ONLN)]"
 }
 
 run_case "top: a signal ends the window of an inspection" inspect_needs_top signals_end_windows
@@ -217,3 +229,4 @@ run_case "top: the other ends of pipes and sockets are named" inspect_needs_top 
 run_case "top: holders in containers are named" inspect_needs_top containers_have_their_own_numbers
 run_case "top: a page begins with what a process waits for" inspect_needs_top pages_begin_with_the_answer
 run_case "top: the quota that keeps a thread from a CPU is named" inspect_needs_top quotas_are_named
+run_case "top: what limits a thread on CPUs is in JSON" inspect_needs_top limits_are_in_json
