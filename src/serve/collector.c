@@ -22,15 +22,18 @@ struct collector {
 	struct profile_session *session;
 	struct capturer *capturer; /* NULL: captures do not work here, for `failure` */
 	struct error *failure;
-	bool wants_snapshot;
+	struct requests requests;     /* of the web process, that wait */
+	uint64_t heard_ns;            /* CLOCK_MONOTONIC: the last ones came */
 	uint64_t snapshot_ns;         /* CLOCK_MONOTONIC: of the last one */
 	struct symbol_cache *symbols; /* names from reading to reading */
 	struct guard *guard;          /* of files whose file systems may hang */
 	struct host_load before;
-	struct tick_buffer buffer;
-	size_t sent;      /* of `buffer` */
-	uint64_t next_ns; /* CLOCK_MONOTONIC: of the next reading */
-	uint64_t ends_ns; /* CLOCK_MONOTONIC; UINT64_MAX: never */
+	struct tick_buffer reading;        /* the last one */
+	struct tick_buffer reply;          /* to a request */
+	const struct tick_buffer *message; /* of the two, the one that is being sent; or NULL */
+	size_t sent;                       /* of it */
+	uint64_t next_ns;                  /* CLOCK_MONOTONIC: of the next reading */
+	uint64_t ends_ns;                  /* CLOCK_MONOTONIC; UINT64_MAX: never */
 	bool has_no_reader;
 };
 
@@ -62,8 +65,71 @@ void collector_close(struct collector *c)
 	capturer_close(c->capturer);
 	error_destroy(c->failure);
 	guard_destroy(c->guard);
-	free(c->buffer.bytes);
+	free(c->reading.bytes);
+	free(c->reply.bytes);
 	free(c);
+}
+
+/* --- to the web process --- */
+
+static bool is_sending(const struct collector *c)
+{
+	return c->message != NULL;
+}
+
+static void begin_sending(struct collector *c, const struct tick_buffer *message)
+{
+	c->message = message;
+	c->sent = 0;
+}
+
+/* A reply may be much larger than others. */
+static void end_sending(struct collector *c)
+{
+	c->message = NULL;
+	free(c->reply.bytes);
+	c->reply = (struct tick_buffer){ 0 };
+}
+
+/* As much as the socket takes now. */
+static struct error *send_message(struct collector *c)
+{
+	while (is_sending(c) && c->sent < c->message->length) {
+		const ssize_t sent =
+			send(c->options.socket, c->message->bytes + c->sent,
+			     c->message->length - c->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		if (sent > 0) {
+			c->sent += (size_t)sent;
+		} else if (sent < 0 && errno == EAGAIN) {
+			return NULL;
+		} else if (sent < 0 && errno != EINTR) {
+			c->has_no_reader = errno == EPIPE || errno == ECONNRESET;
+			return c->has_no_reader ? NULL
+						: error_system(errno, "cannot send a reading");
+		}
+	}
+	if (is_sending(c))
+		end_sending(c);
+	return NULL;
+}
+
+/* The bytes of what was asked for, or a message that says why there is none. */
+static struct error *reply(struct collector *c, struct reply_header header, const char *bytes,
+			   size_t length)
+{
+	struct error *err;
+
+	header.magic = REPLY_MAGIC;
+	header.length = sizeof(header) + length;
+	err = tick_buffer_reserve(&c->reply, header.length);
+	if (err)
+		return err;
+	memcpy(c->reply.bytes, &header, sizeof(header));
+	memcpy(c->reply.bytes + sizeof(header), bytes, length);
+	c->reply.length = header.length;
+	begin_sending(c, &c->reply);
+	return NULL;
 }
 
 /* --- a reading --- */
@@ -132,21 +198,39 @@ static struct error *take_reading(struct collector *c)
 	if (!profile->meta.version)
 		profile->meta.version =
 			profile_name(profile, c->options.version, strlen(c->options.version));
-	c->sent = 0;
-	err = tick_pack(profile, &host, &c->buffer);
+	err = tick_pack(profile, &host, &c->reading);
+	if (!err)
+		begin_sending(c, &c->reading);
 	return err;
 }
 
-/* --- snapshots --- */
+/* --- requests --- */
 
-/* Bytes of the web process: whatever they are and however many, they ask for one snapshot. */
+/* At a time, and not sooner than so long after the last: the web process may send what it wants,
+ * and what is not taken keeps it from sending more. */
+#define HEARD_BYTES    (64 * sizeof(struct request))
+#define HEARD_PAUSE_NS (NS_PER_S / 100)
+
+static bool may_hear(const struct collector *c)
+{
+	return clock_ns(CLOCK_MONOTONIC) >= c->heard_ns + HEARD_PAUSE_NS;
+}
+
 static void hear_requests(struct collector *c)
 {
-	char bytes[64];
+	char bytes[HEARD_BYTES];
+	ssize_t got;
 
-	while (recv(c->options.socket, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
-		c->wants_snapshot = true;
+	if (!may_hear(c))
+		return;
+	got = recv(c->options.socket, bytes, sizeof(bytes), MSG_DONTWAIT);
+	if (got <= 0)
+		return;
+	c->heard_ns = clock_ns(CLOCK_MONOTONIC);
+	requests_take(&c->requests, bytes, (size_t)got);
 }
+
+/* --- snapshots --- */
 
 /* The compressed file of a snapshot, in memory that is the caller's. */
 static struct error *take_snapshot(struct collector *c, char **ret, size_t *ret_length)
@@ -164,59 +248,20 @@ static struct error *take_snapshot(struct collector *c, char **ret, size_t *ret_
 	return err ? err : snapshot_pack(snapshot, ret, ret_length);
 }
 
-/* Put a message into `buffer`: the file of a snapshot, or the reason why there is none. */
-static struct error *pack_snapshot(struct collector *c)
+static struct error *reply_snapshot(struct collector *c)
 {
 	_cleanup_free_ char *bytes = NULL;
 	_cleanup_error_ struct error *failure = NULL;
-	struct snapshot_header header = { .magic = SNAPSHOT_MAGIC };
-	const char *content;
+	struct reply_header header = { .kind = REQUEST_SNAPSHOT };
 	size_t length = 0;
-	struct error *err;
 
 	failure = take_snapshot(c, &bytes, &length);
-	if (!failure && length > SNAPSHOT_BYTES_MAX - sizeof(header))
-		failure = error_create("the snapshot is larger than %zu bytes", SNAPSHOT_BYTES_MAX);
-	header.has_failed = failure != NULL;
-	content = failure ? failure->message : bytes;
-	if (failure)
-		length = strlen(content);
-	header.length = sizeof(header) + length;
-	err = tick_buffer_reserve(&c->buffer, header.length);
-	if (err)
-		return err;
-	memcpy(c->buffer.bytes, &header, sizeof(header));
-	memcpy(c->buffer.bytes + sizeof(header), content, length);
-	c->buffer.length = header.length;
-	c->sent = 0;
-	return NULL;
-}
-
-/* --- the loop --- */
-
-/* As much as the socket takes now. */
-static struct error *send_reading(struct collector *c)
-{
-	while (c->sent < c->buffer.length) {
-		const ssize_t sent = send(c->options.socket, c->buffer.bytes + c->sent,
-					  c->buffer.length - c->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
-
-		if (sent > 0) {
-			c->sent += (size_t)sent;
-		} else if (sent < 0 && errno == EAGAIN) {
-			return NULL;
-		} else if (sent < 0 && errno != EINTR) {
-			c->has_no_reader = errno == EPIPE || errno == ECONNRESET;
-			return c->has_no_reader ? NULL
-						: error_system(errno, "cannot send a reading");
-		}
-	}
-	return NULL;
-}
-
-static bool is_sending(const struct collector *c)
-{
-	return c->sent < c->buffer.length;
+	if (!failure && length > REPLY_SNAPSHOT_MAX - sizeof(header))
+		failure = error_create("the snapshot is larger than %zu bytes", REPLY_SNAPSHOT_MAX);
+	if (!failure)
+		return reply(c, header, bytes, length);
+	header.status = REPLY_FAILED;
+	return reply(c, header, failure->message, strlen(failure->message));
 }
 
 static uint64_t snapshot_due(const struct collector *c)
@@ -224,18 +269,35 @@ static uint64_t snapshot_due(const struct collector *c)
 	return c->snapshot_ns ? c->snapshot_ns + SNAPSHOT_PAUSE_NS : 0;
 }
 
+static struct error *take_snapshot_when_due(struct collector *c)
+{
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	struct error *err;
+
+	if (is_sending(c) || now < snapshot_due(c) || !requests_take_snapshot(&c->requests))
+		return NULL;
+	c->snapshot_ns = now;
+	err = reply_snapshot(c);
+	malloc_trim(0);
+	return err;
+}
+
+/* --- the loop --- */
+
 static void sleep_a_little(struct collector *c)
 {
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	const uint64_t tick = profile_session_next_tick(c->session, now);
-	const uint64_t due =
-		c->wants_snapshot && snapshot_due(c) < c->next_ns ? snapshot_due(c) : c->next_ns;
+	const uint64_t due = c->requests.wants_snapshot && snapshot_due(c) < c->next_ns
+				     ? snapshot_due(c)
+				     : c->next_ns;
 	const uint64_t soon = c->ends_ns < tick ? c->ends_ns : tick;
 	const uint64_t until = !is_sending(c) && due < soon ? due : soon;
 	const struct timespec left = clock_timespec(until > now ? until - now : 0);
+	const int hears = may_hear(c) ? POLLIN : 0, sends = is_sending(c) ? POLLOUT : 0;
 	struct pollfd reasons[] = {
 		{ .fd = profile_session_fd(c->session), .events = POLLIN },
-		{ .fd = c->options.socket, .events = is_sending(c) ? POLLIN | POLLOUT : POLLIN },
+		{ .fd = c->options.socket, .events = (short)(hears | sends) },
 	};
 
 	ppoll(reasons, array_length(reasons), &left, c->options.mask);
@@ -272,21 +334,6 @@ static bool have_targets_ended(const struct collector *c)
 	       (!c->options.may_return || !c->options.may_return(c->options.context));
 }
 
-static struct error *take_snapshot_when_due(struct collector *c)
-{
-	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
-	struct error *err;
-
-	hear_requests(c);
-	if (!c->wants_snapshot || is_sending(c) || now < snapshot_due(c))
-		return NULL;
-	c->wants_snapshot = false;
-	c->snapshot_ns = now;
-	err = pack_snapshot(c);
-	malloc_trim(0);
-	return err;
-}
-
 static struct error *start(struct collector *c)
 {
 	PRIVILEGES_RAISED;
@@ -317,10 +364,11 @@ struct error *collector_run(struct collector *c)
 		err = tick_session(c);
 		if (!err)
 			err = take_when_due(c);
+		hear_requests(c);
 		if (!err)
 			err = take_snapshot_when_due(c);
 		if (!err)
-			err = send_reading(c);
+			err = send_message(c);
 	}
 	return err;
 }

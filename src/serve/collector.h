@@ -7,9 +7,9 @@
  *	err = collector_run(collector, &is_over);
  *	collector_close(collector);
  *
- * A byte from the web process asks for a snapshot (snapshot.h). What the web process has not taken
- * yet delays the next reading, which then is of a longer time: nothing is lost, and at most one
- * reading waits in memory.
+ * The web process may ask for more (request.h), at a rate that is the collector's. What it has not
+ * taken yet delays the next reading, which then is of a longer time: nothing is lost, and at most
+ * one reading waits in memory.
  */
 #ifndef SERVE_COLLECTOR_H
 #define SERVE_COLLECTOR_H

@@ -2,10 +2,9 @@
 /*
  * The folder serve/: live pictures and metrics over HTTP. Two processes share the work. The
  * *collector* has privileges: it takes a reading of the profile each second and sends it, named and
- * packed, through a pipe. The *web process* has none, and opens nothing: it keeps the readings of
- * the last minutes and answers requests from them. What goes back to the
- * collector is one byte without contents, which asks for a snapshot (snapshot.h), so that no
- * request can make the collector do anything else.
+ * packed, through a socket. The *web process* has none, and opens nothing: it keeps the readings of
+ * the last minutes and answers requests from them. What goes back to the collector is requests of
+ * eight bytes (request.h), so that no client can make it do anything else.
  */
 
 /*

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "serve/snapshot.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <sys/socket.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "serve/web.h"
@@ -13,16 +12,36 @@ struct snapshot_reader {
 	uint64_t seen, since_ns;
 };
 
+struct error *snapshots_take(struct snapshots *snapshots, const struct reply_header *header,
+			     const char *bytes)
+{
+	const size_t length = header->length - sizeof(*header);
+	char *copy = malloc(length + 1);
+
+	if (!copy)
+		return &error_no_memory;
+	memcpy(copy, bytes, length);
+	copy[length] = '\0';
+	free(snapshots->bytes);
+	*snapshots = (struct snapshots){
+		.number = snapshots->number + 1,
+		.bytes = copy,
+		.length = length,
+		.has_failed = header->status != REPLY_DONE,
+	};
+	return NULL;
+}
+
 static struct error *ask(struct web *web, uint64_t now)
 {
-	const char byte = 0;
+	struct error *err;
 
 	if (web->snapshots.asked_ns)
 		return NULL;
-	if (send(web->options->socket, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL) != 1)
-		return error_system(errno, "cannot ask for a snapshot");
-	web->snapshots.asked_ns = now;
-	return NULL;
+	err = request_send(web->options->socket, REQUEST_SNAPSHOT, 0);
+	if (!err)
+		web->snapshots.asked_ns = now;
+	return err;
 }
 
 static struct error *begin(struct http_exchange *exchange, struct web *web, uint64_t now,

@@ -24,48 +24,34 @@ static const struct http_route routes[] = {
 
 /* --- readings --- */
 
-/* Both kinds of messages begin as this one. */
-static const struct snapshot_header *head_of(const struct tick_buffer *buffer)
+/* Both kinds of messages begin with a magic number and their length. */
+static const struct reply_header *head_of(const struct tick_buffer *buffer)
 {
-	return (const struct snapshot_header *)(void *)buffer->bytes;
+	return (const struct reply_header *)(void *)buffer->bytes;
 }
 
-static bool is_snapshot(const struct tick_buffer *buffer)
+static bool is_reply(const struct tick_buffer *buffer)
 {
-	return head_of(buffer)->magic == SNAPSHOT_MAGIC;
+	return head_of(buffer)->magic == REPLY_MAGIC;
 }
 
 /* How many bytes of the message that is coming should be there: its head, then all. */
 static struct error *wanted(const struct tick_buffer *buffer, size_t *ret)
 {
-	*ret = sizeof(struct snapshot_header);
+	*ret = sizeof(struct reply_header);
 	if (buffer->length < *ret)
 		return NULL;
-	if (!is_snapshot(buffer))
-		return tick_length((const struct tick_header *)(void *)buffer->bytes, ret);
-	*ret = head_of(buffer)->length;
-	return *ret < sizeof(struct snapshot_header) || *ret > SNAPSHOT_BYTES_MAX
-		       ? error_create("malformed snapshot of the collector")
-		       : NULL;
+	return is_reply(buffer)
+		       ? reply_length(head_of(buffer), ret)
+		       : tick_length((const struct tick_header *)(void *)buffer->bytes, ret);
 }
 
-static struct error *take_snapshot(struct web *web)
+static struct error *take_reply(struct web *web)
 {
-	const size_t length = web->buffer.length - sizeof(struct snapshot_header);
-	char *bytes = malloc(length + 1);
+	const struct reply_header *header = head_of(&web->buffer);
+	const char *bytes = web->buffer.bytes + sizeof(*header);
 
-	if (!bytes)
-		return &error_no_memory;
-	memcpy(bytes, web->buffer.bytes + sizeof(struct snapshot_header), length);
-	bytes[length] = 0;
-	free(web->snapshots.bytes);
-	web->snapshots = (struct snapshots){
-		.number = web->snapshots.number + 1,
-		.bytes = bytes,
-		.length = length,
-		.has_failed = head_of(&web->buffer)->has_failed,
-	};
-	return NULL;
+	return snapshots_take(&web->snapshots, header, bytes);
 }
 
 static struct error *take_reading(struct web *web)
@@ -80,7 +66,7 @@ static struct error *take_reading(struct web *web)
 
 static struct error *take_message(struct web *web)
 {
-	struct error *err = is_snapshot(&web->buffer) ? take_snapshot(web) : take_reading(web);
+	struct error *err = is_reply(&web->buffer) ? take_reply(web) : take_reading(web);
 
 	web->buffer.length = 0;
 	if (!err)

@@ -27,7 +27,7 @@ struct web {
 	struct store *store;
 	struct metrics metrics;
 	struct http_server *server;
-	struct tick_buffer buffer; /* of the reading or snapshot that is coming */
+	struct tick_buffer buffer; /* of the reading or reply that is coming */
 	struct snapshots snapshots;
 };
 
