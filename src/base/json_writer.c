@@ -284,6 +284,14 @@ void json_writer_deinit(struct json_writer *w)
 	*w = (struct json_writer){ 0 };
 }
 
+void json_name(struct json_writer *w, const struct name *name)
+{
+	if (name)
+		json_text(w, name_text(name));
+	else
+		json_null(w);
+}
+
 void json_string(struct json_writer *w, const char *string)
 {
 	if (string)

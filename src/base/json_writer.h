@@ -22,6 +22,7 @@
 
 #include "base/digits.h"
 #include "base/error.h"
+#include "base/names.h"
 #include "base/text.h"
 
 typedef struct error *(*json_sink)(void *context, const void *bytes, size_t length);
@@ -89,6 +90,8 @@ void json_real(struct json_writer *w, double value);
 void json_bool(struct json_writer *w, bool value);
 void json_null(struct json_writer *w);
 void json_text(struct json_writer *w, struct text text);
+/* null of NULL. */
+void json_name(struct json_writer *w, const struct name *name);
 /* null of NULL. */
 void json_string(struct json_writer *w, const char *string);
 

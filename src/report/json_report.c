@@ -45,10 +45,7 @@ static void write_side(struct json_writer *w, const struct side *side)
 	json_key(w, "threads");
 	json_u64(w, s->threads.count);
 	json_key(w, "note");
-	if (s->note)
-		json_text(w, name_text(s->note));
-	else
-		json_null(w);
+	json_name(w, s->note);
 	json_object_end(w);
 }
 

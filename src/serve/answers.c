@@ -376,10 +376,7 @@ static void put_thread(struct json_writer *w, const struct profile_thread *threa
 	json_key(w, "process");
 	json_text(w, name_text(thread->process));
 	json_key(w, "cgroup");
-	if (thread->cgroup)
-		json_text(w, name_text(thread->cgroup));
-	else
-		json_null(w);
+	json_name(w, thread->cgroup);
 	json_key(w, "kernel");
 	json_bool(w, thread->is_kernel);
 	json_key(w, "ns");

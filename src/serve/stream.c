@@ -269,15 +269,6 @@ struct error *stream_write_tick(struct json_writer *w, const struct store *store
 	return err;
 }
 
-static void put_name(struct json_writer *w, const char *key, const struct name *name)
-{
-	json_key(w, key);
-	if (name)
-		json_text(w, name_text(name));
-	else
-		json_null(w);
-}
-
 static void put_class_table(struct json_writer *w)
 {
 	json_key(w, "classes");
@@ -312,13 +303,18 @@ void stream_write_about(struct json_writer *w, const struct store *store, uint64
 					     [FRAME_IDLE] = "idle" };
 
 	json_object_begin(w);
-	put_name(w, "version", meta->version);
-	put_name(w, "host", meta->host);
-	put_name(w, "kernel", meta->kernel);
+	json_key(w, "version");
+	json_name(w, meta->version);
+	json_key(w, "host");
+	json_name(w, meta->host);
+	json_key(w, "kernel");
+	json_name(w, meta->kernel);
 	json_key(w, "cpus");
 	json_u64(w, meta->cpus);
-	put_name(w, "mode", meta->mode);
-	put_name(w, "target", meta->target);
+	json_key(w, "mode");
+	json_name(w, meta->mode);
+	json_key(w, "target");
+	json_name(w, meta->target);
 	json_key(w, "interval_ns");
 	json_u64(w, interval_ns);
 	json_key(w, "kept_ns");

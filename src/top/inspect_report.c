@@ -77,10 +77,7 @@ static void put_subject(struct json_writer *w, const struct inspect_report *repo
 	json_key(w, "process");
 	json_text(w, name_text(thread->process));
 	json_key(w, "cgroup");
-	if (thread->cgroup)
-		json_text(w, name_text(thread->cgroup));
-	else
-		json_null(w);
+	json_name(w, thread->cgroup);
 }
 
 /* The members of a state that the sentence explains. */
