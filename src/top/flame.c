@@ -9,6 +9,7 @@
 #include "live/live_profile.h"
 #include "sched/profile_record.h"
 #include "security/privileges.h"
+#include "top/inspect_row.h"
 
 /* As `ctprof profile` has them, but for memory: the programs of the engine have theirs beside. */
 #define FREQUENCY 99
@@ -25,19 +26,25 @@ static struct error *tick_engine(void *context)
 	return engine_tick(top->engine);
 }
 
-static struct error *open_session(const struct screen_result *result, uint64_t cgroup,
-				  struct profile_session **ret)
+/* What is profiled: a cgroup, else a process, else these threads. */
+struct flame_target {
+	uint64_t cgroup;
+	uint32_t process;
+	const uint32_t *tids;
+	size_t tid_count;
+};
+
+static struct error *open_session(const struct flame_target *target, struct profile_session **ret)
 {
-	const bool is_thread = !cgroup && !result->is_process;
 	const struct profile_options options = {
 		.on_cpu = true,
 		.off_cpu = true,
 		.frequency = FREQUENCY,
-		.cgroup = cgroup,
-		.pids = &result->tid,
-		.pid_count = !cgroup && result->is_process,
-		.tids = &result->tid,
-		.tid_count = is_thread,
+		.cgroup = target->cgroup,
+		.pids = &target->process,
+		.pid_count = target->process != 0,
+		.tids = target->tids,
+		.tid_count = target->tid_count,
 		.min_ns = LEAST_NS,
 		.user_frames = PROFILE_USER_FRAMES_MAX,
 		.kernel_frames = PROFILE_KERNEL_FRAMES_MAX,
@@ -62,35 +69,77 @@ static uint64_t find_cgroup(const struct screen_result *result)
 	return number;
 }
 
+/* The threads of a pool as they are in the window that was shown. `words` names what is profiled;
+ * "" is what the profile says. */
+static struct error *take_pool(struct top *top, const struct screen_result *result,
+			       struct flame_target *ret, char *words, size_t room)
+{
+	const struct screen_subject subject = { .grouping = STATE_BY_POOL,
+						.line = result->pool,
+						.view = &result->view };
+	struct inspected_row row;
+	struct error *err = inspected_row_find(top, &subject, &row);
+
+	if (err || !row.is_there)
+		return err ? err : error_create("the pool has ended");
+	ret->tids = top->inspector.members.items;
+	ret->tid_count = top->inspector.members.count;
+	snprintf(words, room, "pool %s, %zu thread%s", row.line.label->bytes, ret->tid_count,
+		 plural(ret->tid_count));
+	return NULL;
+}
+
+static struct error *find_target(struct top *top, const struct screen_result *result,
+				 struct flame_target *ret, char *words, size_t room)
+{
+	*words = '\0';
+	*ret = (struct flame_target){ .cgroup = find_cgroup(result) };
+	if (result->is_pool)
+		return take_pool(top, result, ret, words, room);
+	if (ret->cgroup) {
+		snprintf(words, room, "cgroup %s", result->cgroup->bytes);
+	} else if (result->is_process) {
+		ret->process = result->tid;
+	} else {
+		ret->tids = &result->tid;
+		ret->tid_count = 1;
+		snprintf(words, room, "thread %" PRIu32, result->tid);
+	}
+	return NULL;
+}
+
+static enum flame_group first_group(const struct flame_target *target)
+{
+	if (target->cgroup)
+		return FLAME_BY_PROCESS;
+	return target->tid_count == 1 ? FLAME_BY_NONE : FLAME_BY_THREAD;
+}
+
 struct error *top_flame(struct top *top, const struct screen_result *result, int *ret_signal)
 {
-	const uint64_t cgroup = find_cgroup(result);
-	char target[160];
+	_cleanup_(profile_session_close) struct profile_session *session = NULL;
+	struct flame_target target;
+	char words[160];
+	struct error *err = find_target(top, result, &target, words, sizeof(words));
 	const struct flame_screen_options screen = {
 		.title = "ctprof profile",
-		.target = result->is_process && !cgroup ? NULL : target,
-		.view = { .group_by = cgroup               ? FLAME_BY_PROCESS
-				      : result->is_process ? FLAME_BY_THREAD
-							   : FLAME_BY_NONE },
+		.target = *words ? words : NULL,
+		.view = { .group_by = first_group(&target) },
 		.classes = FLAME_ON_CPU | FLAME_OFF_CPU,
 		.instead = "use --batch",
 		.no_colour = !terminal_allows_colour(),
 	};
-	_cleanup_(profile_session_close) struct profile_session *session = NULL;
 	struct live_profile live = {
 		.screen = &screen,
-		.ends_with_targets = !cgroup,
+		.ends_with_targets = !target.cgroup,
 		.tick = tick_engine,
 		.tick_context = top,
 	};
-	struct error *err = open_session(result, cgroup, &session);
 
+	if (!err)
+		err = open_session(&target, &session);
 	if (err)
 		return err;
-	if (cgroup)
-		snprintf(target, sizeof(target), "cgroup %s", result->cgroup->bytes);
-	else
-		snprintf(target, sizeof(target), "thread %" PRIu32, result->tid);
 	live.session = session;
 	return live_profile_run(&live, NULL, ret_signal);
 }

@@ -9,9 +9,9 @@
 #include "tui/screen.h"
 
 /*
- * Profile the thread, process or cgroup that the screen was left for, and show that until the user
- * leaves. The engine goes on meanwhile: it gives back the records of threads that end. `ret_signal`
- * is what ended it, or 0.
+ * Profile the thread, process, cgroup or pool that the screen was left for, and show that until the
+ * user leaves. The engine goes on meanwhile: it gives back the records of threads that end.
+ * `ret_signal` is what ended it, or 0.
  *
  * It runs in this process, which keeps the privileges to load programs (doc/security.md): one that
  * is executed would have none of those that came from the file of this one.

@@ -334,7 +334,8 @@ ACTION(profile)
 {
 	const struct state_line *line = table_selected(tui);
 	const struct state_thread *thread;
-	bool is_inspected = tui->mode == MODE_INSPECTOR, is_cgroup;
+	enum state_grouping grouping = tui->view.grouping;
+	bool is_inspected = tui->mode == MODE_INSPECTOR;
 
 	(void)argument;
 	if (tui_is_replay(tui)) {
@@ -350,12 +351,17 @@ ACTION(profile)
 		return NULL;
 	}
 	thread = is_inspected ? &tui->inspected.thread : line->thread;
-	is_cgroup = is_inspected ? tui->inspected.grouping == STATE_BY_CGROUP
-				 : tui->view.grouping == STATE_BY_CGROUP && !line->depth;
+	if (is_inspected)
+		grouping = tui->inspected.grouping;
+	else if (table_is_process(tui, line))
+		grouping = STATE_BY_PROCESS;
+	else if (line->depth)
+		grouping = STATE_BY_THREAD;
 	tui->result.exit = SCREEN_PROFILE;
-	tui->result.cgroup = is_cgroup ? thread->cgroup : NULL;
-	tui->result.is_process = is_inspected ? tui->inspected.grouping == STATE_BY_PROCESS
-					      : table_is_process(tui, line);
+	tui->result.cgroup = grouping == STATE_BY_CGROUP ? thread->cgroup : NULL;
+	tui->result.is_process = grouping == STATE_BY_PROCESS;
+	tui->result.is_pool = grouping == STATE_BY_POOL;
+	tui->result.pool = is_inspected ? tui->inspected.line : line->id;
 	tui->result.tid = tui->result.is_process ? thread->tgid : thread->tid;
 	tui->is_over = true;
 	return NULL;
@@ -540,7 +546,8 @@ static const struct key_row rows[] = {
 	    scroll_lower, -1, '['),
 	ALSO(MODE_TABLE, scroll_lower, 1, ']'),
 	LIVE(MODE_TABLE | MODE_INSPECTOR, KEYS_LEAVE, "P", "flame graph",
-	     "a flame graph of the selected thread, process or cgroup, live", profile, 0, 'P'),
+	     "a flame graph of the selected thread, process, cgroup or pool, live", profile, 0,
+	     'P'),
 	KEY(MODE_TABLE, KEYS_LEAVE, "h ?", "help", "this page", open_help, 0, 'h', '?', KEY_F(1)),
 	KEY(PAGES | MODE_COLUMNS | MODE_SORT, KEYS_LEAVE, NULL, "back", NULL, back, 0, 'q',
 	    KEY_ESCAPE, KEY_F(10)),

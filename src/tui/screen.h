@@ -91,11 +91,12 @@ struct screen_result {
 	enum screen_exit exit;
 	/* SCREEN_PROFILE only: the selected thread, or the one that represents its group; the
 	 * process, for a row that is one; for one of a cgroup also its path, as the feed's windows
-	 * have it. */
+	 * have it; for one of a pool also the id of its line. */
 	uint32_t tid;
-	bool is_process;
+	bool is_process, is_pool;
 	const struct name *cgroup; /* else NULL */
-	int signal;                /* that ended it, where one did; else 0 */
+	uint64_t pool;
+	int signal; /* that ended it, where one did; else 0 */
 	/* What was displayed. */
 	struct state_view view; /* without its filter */
 	char filter[256];

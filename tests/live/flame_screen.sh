@@ -166,6 +166,21 @@ top_opens_that_of_a_cgroup() {
 	left_with 0
 }
 
+# All threads of a pool, not the one that its row has the number of.
+top_opens_that_of_a_pool() {
+	start bash -c 'mkfifo "$2/crowd" && exec <> "$2/crowd" && echo threads 3 >&0 && exec "$1" "$2"' - "$programs/crowd" "$scratch"
+	on_screen 100 30 top -p "$pid" --by pool
+	shows "^ +$pid +4 crowd"
+	press Down P
+	shows 'pool crowd, 4 threads'
+	shows 'fgets'
+	[ "$(seen | grep -o wait_for_end | wc -l)" = 3 ]
+	press q
+	shows 'ctprof top'
+	press q
+	left_with 0
+}
+
 is_refused() {
 	local output
 
@@ -179,4 +194,5 @@ run_case "a flame graph grows on the terminal, is frozen, and ends with its targ
 run_case "a flame graph on the terminal has time on and off the CPU" screen_needs_tmux shows_both_times
 run_case "a flame graph on the terminal is opened by top, which continues" screen_needs_tmux top_opens_it
 run_case "a flame graph on the terminal is that of a cgroup of top" screen_needs_tmux with_cgroup top_opens_that_of_a_cgroup
+run_case "a flame graph on the terminal is that of a pool of top" screen_needs_tmux top_opens_that_of_a_pool
 run_case "a flame graph on the terminal needs one" needs_profiles is_refused
