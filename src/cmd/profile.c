@@ -52,6 +52,7 @@ struct taking {
 	bool progress_is_wanted;
 	uint64_t ends_ns, next_ns; /* CLOCK_MONOTONIC; 0: never */
 	unsigned interval;         /* how many have been shown */
+	struct symbolise_left told;
 	bool is_shown;
 	int signal;                       /* the signal that ended the screen; 0: none */
 	char *thread_words, *state_words; /* for suggested commands; NULL: not made yet */
@@ -259,6 +260,7 @@ static struct error *show_interval(struct taking *t, const sigset_t *before)
 	/* NULL without memory: names are then looked up in each interval. */
 	if (!t->interval)
 		t->arguments->output.symbols = symbol_cache_create();
+	t->arguments->output.told = &t->told;
 	err = show_profile(t, ++t->interval);
 	/* The memory was for one interval; the next may have fewer threads. */
 	malloc_trim(0);

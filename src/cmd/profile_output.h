@@ -18,6 +18,7 @@
 #include "cmd/profile_flush.h"
 #include "cmd/profile_next.h"
 #include "profile/filter.h"
+#include "profile/symbolise.h"
 #include "report/profile_report.h"
 
 struct profile_output {
@@ -42,7 +43,10 @@ struct profile_output {
 	struct profile_asked asked; /* options of a profile that is taken now */
 	bool is_elsewhere; /* the profile may be of another host: its PIDs mean nothing here */
 	struct symbol_cache *symbols; /* names shared by intervals; NULL: there is one profile */
-	struct profile_flush *flush;  /* write each interval here, in `format`; NULL: no --flush */
+	/* The most files without names that was printed for an interval; NULL: there is one profile
+	 */
+	struct symbolise_left *told;
+	struct profile_flush *flush; /* write each interval here, in `format`; NULL: no --flush */
 };
 
 /* Is any output file in a format that keeps addresses without names? */

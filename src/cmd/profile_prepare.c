@@ -84,6 +84,8 @@ static struct error *name_frames(const struct profile_output *output, struct pro
 	privileges_lower(was_raised);
 	progress_end(&progress);
 	/* Also with --quiet: the profile lacks something that was asked for. */
+	if (!err && output->told)
+		symbolise_left_drop_told(&left, output->told);
 	if (!err)
 		print_omissions(&left);
 	return err;
@@ -123,7 +125,7 @@ static struct error *filter_samples(const struct profile_output *output, struct 
 	if (!output->filter)
 		return NULL;
 	err = filter_apply(output->filter, profile, &filtered);
-	if (err || !filtered.count || output->quiet)
+	if (err || !filtered.count || output->quiet || output->flush)
 		return err;
 	fputs("ctprof: ", stderr);
 	print_filters(output);
@@ -183,7 +185,7 @@ static struct error *choose_states(const struct profile_output *output, struct p
 		if (reason_selects(output->states, block.class, block.state))
 			profile->longest.items[profile->longest.count++] = block;
 	}
-	if (is_any && !profile->samples.count && !output->quiet)
+	if (is_any && !profile->samples.count && !output->quiet && !output->flush)
 		fputs("ctprof: the profile is empty: no wait was of --state\n", stderr);
 	return NULL;
 }

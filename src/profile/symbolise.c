@@ -240,6 +240,22 @@ static void release_lookup(void *job)
 	free(l);
 }
 
+static void drop_told(size_t *left, size_t *told)
+{
+	if (*left > *told)
+		*told = *left;
+	else
+		*left = 0;
+}
+
+void symbolise_left_drop_told(struct symbolise_left *left, struct symbolise_left *told)
+{
+	drop_told(&left->beyond, &told->beyond);
+	drop_told(&left->ended, &told->ended);
+	drop_told(&left->hangs, &told->hangs);
+	drop_told(&left->without_thread, &told->without_thread);
+}
+
 /* Treat it as a file that cannot be read; parts of it may have been read. */
 static struct error *answer_without_file(struct symboliser *s, const struct place *places,
 					 size_t count)

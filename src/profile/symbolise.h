@@ -32,6 +32,10 @@ struct symbolise_left {
 	size_t without_thread; /* that could read them: we may have no more */
 };
 
+/* Of repeated symbolisation, which leaves out the same files again and again: set to 0 each count
+ * of `left` that is not larger than all before, which `told` has, {0} at first. */
+void symbolise_left_drop_told(struct symbolise_left *left, struct symbolise_left *told);
+
 struct symbolise_options {
 	bool no_inline;    /* do not look for inlined functions */
 	bool only_vdso;    /* all other frames of processes stay as they are */

@@ -964,6 +964,19 @@ TEST(functions_of_the_kernel_are_named)
 	profile_destroy(profile);
 }
 
+TEST(what_was_left_out_is_told_when_it_grows)
+{
+	struct symbolise_left told = { 0 }, left = { .beyond = 2, .hangs = 1 };
+
+	symbolise_left_drop_told(&left, &told);
+	assert_true(left.beyond == 2 && left.hangs == 1);
+	symbolise_left_drop_told(&left, &told);
+	assert_true(left.beyond == 0 && left.hangs == 0);
+	left = (struct symbolise_left){ .beyond = 3, .hangs = 1 };
+	symbolise_left_drop_told(&left, &told);
+	assert_true(left.beyond == 3 && left.hangs == 0);
+}
+
 UNIT_TESTS(cmocka_unit_test(a_frame_is_looked_up_by_its_role),
 	   cmocka_unit_test(stacks_that_become_the_same_add_up),
 	   cmocka_unit_test(after_an_error_all_is_as_it_was),
@@ -982,4 +995,5 @@ UNIT_TESTS(cmocka_unit_test(a_frame_is_looked_up_by_its_role),
 	   cmocka_unit_test(files_that_a_process_may_not_read_name_nothing),
 	   cmocka_unit_test(functions_of_our_own_process_are_named),
 	   cmocka_unit_test(callers_are_looked_up_by_their_call),
-	   cmocka_unit_test(functions_of_the_kernel_are_named))
+	   cmocka_unit_test(functions_of_the_kernel_are_named),
+	   cmocka_unit_test(what_was_left_out_is_told_when_it_grows))
