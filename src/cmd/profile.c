@@ -87,39 +87,23 @@ static uint64_t sooner(uint64_t a, uint64_t b)
 	return b && b < a ? b : a;
 }
 
-static bool has_other_filters(const struct profile_arguments *a)
+static void print_targets_ended(const struct profile_arguments *a)
 {
-	return a->comm || a->target.cgroup || a->user_threads || a->kernel_threads;
-}
-
-/* An empty cgroup has not ended: processes may join it later. */
-static bool has_cgroup_ended(const struct taking *t)
-{
-	const struct profile_arguments *a = &t->arguments->profile;
-
-	if (!target_is_cgroup_removed(a->target.cgroup, a->cgroup))
-		return false;
-	if (!t->arguments->output.quiet)
+	if (!a->target.pids.count && !a->tids.count)
 		fprintf(stderr, "ctprof: cgroup %s was removed; stopping\n", a->target.cgroup);
-	return true;
+	else if (!target_alive(&a->target, &a->tids))
+		fputs("ctprof: all targets of -p and -t have ended; stopping\n", stderr);
 }
 
 static bool have_targets_ended(const struct taking *t)
 {
-	const struct profile_arguments *a = &t->arguments->profile;
-	const bool has_numbers = a->target.pids.count || a->tids.count;
+	struct profile_arguments *a = &t->arguments->profile;
 
-	if (t->run || (!has_numbers && !a->cgroup))
+	if (t->run || !profile_arguments_have_targets(a) ||
+	    !profile_session_targets_ended(t->session) || profile_targets_may_return(a))
 		return false;
-	/* The processes may exist, but be excluded by other options. */
-	if (has_numbers && has_other_filters(a) && target_alive(&a->target, &a->tids))
-		return false;
-	if (!profile_session_targets_ended(t->session))
-		return false;
-	if (!has_numbers)
-		return has_cgroup_ended(t);
-	if (!t->arguments->output.quiet && !target_alive(&a->target, &a->tids))
-		fputs("ctprof: all targets of -p and -t have ended; stopping\n", stderr);
+	if (!t->arguments->output.quiet)
+		print_targets_ended(a);
 	return true;
 }
 
@@ -184,8 +168,9 @@ static struct error *find_hidden(const struct taking *t, const struct profile *p
 {
 	const struct profile_arguments *a = &t->arguments->profile;
 
-	return profile->threads.count || has_other_filters(a) ? NULL
-							      : target_hidden(&a->target, &a->tids);
+	return profile->threads.count || profile_arguments_have_filters(a)
+		       ? NULL
+		       : target_hidden(&a->target, &a->tids);
 }
 
 /* --- taking it --- */
@@ -371,7 +356,7 @@ static const unsigned classes_of_mode[] = {
 
 static struct error *take_on_screen(struct taking *t, const char *title, const sigset_t *before)
 {
-	const struct profile_arguments *a = &t->arguments->profile;
+	struct profile_arguments *a = &t->arguments->profile;
 	struct profile_output output = t->arguments->output;
 	const struct flame_screen_options screen =
 		profile_screen_options(&output, title, classes_of_mode[a->mode],
@@ -380,7 +365,9 @@ static struct error *take_on_screen(struct taking *t, const char *title, const s
 		.session = t->session,
 		.screen = &screen,
 		.duration_ns = a->duration_ns,
-		.ends_with_targets = a->target.pids.count || a->tids.count,
+		.ends_with_targets = profile_arguments_have_targets(a),
+		.may_return = profile_targets_may_return,
+		.may_return_context = a,
 		.no_inline = output.no_inline,
 		.symfs = output.symfs,
 		.filter = output.filter,

@@ -422,6 +422,30 @@ struct error *profile_arguments_find(struct profile_arguments *arguments)
 	return err ? err : find_points(arguments);
 }
 
+bool profile_arguments_have_filters(const struct profile_arguments *a)
+{
+	return a->comm || a->target.cgroup || a->user_threads || a->kernel_threads;
+}
+
+static bool has_numbers(const struct profile_arguments *a)
+{
+	return a->target.pids.count || a->tids.count;
+}
+
+bool profile_arguments_have_targets(const struct profile_arguments *arguments)
+{
+	return has_numbers(arguments) || arguments->cgroup;
+}
+
+bool profile_targets_may_return(void *arguments)
+{
+	const struct profile_arguments *a = arguments;
+
+	if (has_numbers(a))
+		return profile_arguments_have_filters(a) && target_alive(&a->target, &a->tids);
+	return !target_is_cgroup_removed(a->target.cgroup, a->cgroup);
+}
+
 static bool print_probe(void *context, const char *name)
 {
 	(void)context;

@@ -178,6 +178,17 @@ struct error *profile_arguments_settle(struct profile_arguments *arguments) MUST
  */
 struct error *profile_arguments_find(struct profile_arguments *arguments) MUST_CHECK;
 
+/* Do other options than numbers select threads, so that a process or thread of -p and -t may be
+ * there but have none in the profile? */
+bool profile_arguments_have_filters(const struct profile_arguments *arguments);
+
+/* Are there targets, so that a profile ends when none of them is left? */
+bool profile_arguments_have_targets(const struct profile_arguments *arguments);
+
+/* Asked when the profile has no living thread: may there be some later? `arguments` is a struct
+ * profile_arguments. A cgroup may be empty, and get processes until it is removed. */
+bool profile_targets_may_return(void *arguments);
+
 /* Print the probes that are meant, for --list-probes. */
 struct error *profile_arguments_list(const struct profile_arguments *arguments) MUST_CHECK;
 

@@ -195,25 +195,15 @@ static int enable_statistics(void)
 	return program_cost_enable();
 }
 
-/* A cgroup may be empty, and get processes later. */
-static bool may_cgroup_return(void *context)
-{
-	const struct profile_arguments *a = context;
-
-	return !target_is_cgroup_removed(a->target.cgroup, a->cgroup);
-}
-
 static struct error *open_collector(struct serving *s, const sigset_t *before)
 {
-	const bool has_numbers =
-		s->arguments->profile.target.pids.count || s->arguments->profile.tids.count;
 	struct collector_options options = {
 		.profile = &s->options,
 		.capture = &s->capture,
 		.interval_ns = s->arguments->profile.interval_ns,
 		.duration_ns = s->arguments->profile.duration_ns,
-		.ends_with_targets = has_numbers || s->arguments->profile.cgroup,
-		.may_return = has_numbers ? NULL : may_cgroup_return,
+		.ends_with_targets = profile_arguments_have_targets(&s->arguments->profile),
+		.may_return = profile_targets_may_return,
 		.context = &s->arguments->profile,
 		.socket = s->sockets[0],
 		.version = CTPROF_VERSION,

@@ -212,6 +212,14 @@ static struct error *read_if_due(struct live_collector *c)
 	return err;
 }
 
+static bool have_targets_ended(const struct live_collector *c)
+{
+	const struct live_profile *live = c->live;
+
+	return live->ends_with_targets && profile_session_targets_ended(live->session) &&
+	       (!live->may_return || !live->may_return(live->may_return_context));
+}
+
 static struct error *collect(struct live_collector *c)
 {
 	struct error *err = NULL;
@@ -224,7 +232,7 @@ static struct error *collect(struct live_collector *c)
 			err = tick_caller(c);
 		if (!err)
 			err = read_if_due(c);
-		if (c->live->ends_with_targets && profile_session_targets_ended(c->live->session))
+		if (have_targets_ended(c))
 			end = "all targets have ended";
 		else if (c->ends_ns && clock_ns(CLOCK_MONOTONIC) >= c->ends_ns)
 			end = "the time is over";

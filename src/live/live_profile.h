@@ -23,8 +23,11 @@
 struct live_profile {
 	struct profile_session *session; /* open, not started; the caller closes it */
 	const struct flame_screen_options *screen;
-	uint64_t duration_ns;        /* collecting ends after this time; 0: never */
-	bool ends_with_targets;      /* collecting ends when no target is left */
+	uint64_t duration_ns;   /* collecting ends after this time; 0: never */
+	bool ends_with_targets; /* collecting ends when no target is left */
+	/* Asked when none is left, in the thread: may there be some later? NULL: no. */
+	bool (*may_return)(void *context);
+	void *may_return_context;
 	bool no_inline;              /* as in struct symbolise_options */
 	const char *symfs;           /* likewise; NULL: none */
 	const struct filter *filter; /* applied to each reading; NULL: none */

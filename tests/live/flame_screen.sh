@@ -166,6 +166,30 @@ top_opens_that_of_a_cgroup() {
 	left_with 0
 }
 
+# An empty cgroup may get processes, and one that was removed may not; nor does a process end that a filter hides.
+screen_ends_with_its_cgroup() {
+	mkdir -p "$mount$cgroup/below"
+	start bash -c 'echo $$ > "$1/cgroup.procs" && echo ready; exec "$2" sleep 100000 20' - "$mount$cgroup/below" \
+		"$programs/chain"
+	on_screen 100 30 profile --tui --cgroup "$cgroup/below"
+	shows chain_sleep
+	kill "$pid"
+	seconds_become -ge $(($(seconds) + 2))
+	has_not "the screen" "$(seen)" "have ended"
+	rmdir "$mount$cgroup/below"
+	shows 'all targets have ended'
+	press q
+	left_with 0
+	start_chain sleep 100000 20
+	on_screen 100 30 offcpu --tui -p "$pid" --comm nothing
+	seconds_become -ge 2
+	has_not "the screen" "$(seen)" "have ended"
+	kill "$pid"
+	shows 'all targets have ended'
+	press q
+	left_with 0
+}
+
 # All threads of a pool, not the one that its row has the number of.
 top_opens_that_of_a_pool() {
 	start bash -c 'mkfifo "$2/crowd" && exec <> "$2/crowd" && echo threads 3 >&0 && exec "$1" "$2"' - "$programs/crowd" "$scratch"
@@ -194,5 +218,6 @@ run_case "a flame graph grows on the terminal, is frozen, and ends with its targ
 run_case "a flame graph on the terminal has time on and off the CPU" screen_needs_tmux shows_both_times
 run_case "a flame graph on the terminal is opened by top, which continues" screen_needs_tmux top_opens_it
 run_case "a flame graph on the terminal is that of a cgroup of top" screen_needs_tmux with_cgroup top_opens_that_of_a_cgroup
+run_case "a flame graph on the terminal ends with its cgroup" screen_needs_tmux with_cgroup screen_ends_with_its_cgroup
 run_case "a flame graph on the terminal is that of a pool of top" screen_needs_tmux top_opens_that_of_a_pool
 run_case "a flame graph on the terminal needs one" needs_profiles is_refused
