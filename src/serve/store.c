@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "profile/known_frames.h"
 
 /* --- the dictionary --- */
 
@@ -41,6 +42,24 @@ struct words store_waker_key(const struct waker *waker)
 	return (struct words){ { (uintptr_t)waker->name, waker->tid } };
 }
 
+static uint8_t traits_of(const struct frame *frame)
+{
+	static const uint8_t known[] = {
+		[FRAME_OTHER] = 0,
+		[FRAME_SCHEDULER] = TRAIT_ENTRY,
+		[FRAME_ENTRY] = TRAIT_ENTRY,
+		[FRAME_START] = TRAIT_START,
+		[FRAME_LIBRARY] = TRAIT_LIBRARY,
+	};
+	uint8_t traits = known[known_frame(frame->kind, frame->name, frame->module)];
+
+	if (frame->inlined)
+		traits |= TRAIT_INLINED;
+	if (frame->kind == FRAME_USER && frame_asks(frame->name))
+		traits |= TRAIT_ASKS;
+	return traits;
+}
+
 /* A process may have another name now than before: the thread has the last one. */
 static struct error *number_thread(struct store *store, const struct profile_thread *thread,
 				   uint32_t *ret)
@@ -73,7 +92,6 @@ static struct error *number_waker(struct store *store, const struct waker *waker
 	return NULL;
 }
 
-/* Number what the stream sends, of all that the book has beyond `from`. */
 struct error *store_number_names(struct store *store, const struct book_size *from)
 {
 	struct error *err = NULL;
@@ -82,6 +100,8 @@ struct error *store_number_names(struct store *store, const struct book_size *fr
 		err = number_name(store, store->book->frames.items[i].name);
 		if (!err)
 			err = number_name(store, store->book->frames.items[i].module);
+		if (!err && !array_push(&store->traits, traits_of(&store->book->frames.items[i])))
+			err = &error_no_memory;
 	}
 	for (size_t i = from->threads; !err && i < store->book->threads.count; i++) {
 		const struct profile_thread *thread = &store->book->threads.items[i];
@@ -397,6 +417,7 @@ void store_destroy(struct store *store)
 		store_tick_deinit(&store->ticks.items[i]);
 	array_deinit(&store->ticks);
 	array_deinit(&store->names);
+	array_deinit(&store->traits);
 	word_map_deinit(&store->name_numbers);
 	word_map_deinit(&store->thread_numbers);
 	word_map_deinit(&store->waker_numbers);

@@ -67,10 +67,22 @@ struct store_tick {
 	} cpu;
 };
 
+/* What readers of the stream cannot see from the names of a frame: bits. */
+enum frame_trait {
+	TRAIT_INLINED = 1, /* into its caller */
+	TRAIT_ASKS = 2,    /* asks another program, and waits for the answer (frame_asks) */
+	TRAIT_ENTRY = 4,   /* of the kernel: enters it, or gives the CPU away */
+	TRAIT_START = 8,   /* begins a thread or a program */
+	TRAIT_LIBRARY = 16 /* of the C library or of a runtime */
+};
+
 struct store {
 	struct store_options options;
 	uint64_t generation;
 	struct profile *book; /* the dictionary; without samples */
+	struct {
+		ARRAY(uint8_t); /* enum frame_trait */
+	} traits;               /* of each frame of the book */
 	struct {
 		ARRAY(const struct name *); /* numbers of those names that the stream sends */
 	} names;

@@ -117,6 +117,7 @@ static struct error *number_book(struct store *store)
 	word_map_deinit(&store->thread_numbers);
 	word_map_deinit(&store->waker_numbers);
 	array_deinit(&store->names);
+	array_deinit(&store->traits);
 	for (size_t i = 0; i < store->book->threads.count; i++) {
 		uint32_t *number = word_map_at(&store->thread_numbers,
 					       store_thread_key(&store->book->threads.items[i]));

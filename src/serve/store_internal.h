@@ -15,7 +15,8 @@ struct words store_waker_key(const struct waker *waker);
 struct book_size store_book_size(const struct store *store);
 size_t store_book_bytes(const struct store *store);
 
-/* Number what the stream sends of all that the book has beyond `from`. */
+/* Number what the stream sends of all that the book has beyond `from`, and note the traits of its
+ * frames. */
 struct error *store_number_names(struct store *store, const struct book_size *from) MUST_CHECK;
 
 size_t store_tick_bytes(const struct store_tick *tick);

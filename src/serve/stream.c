@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "profile/preset.h"
 #include "serve/web.h"
 #include "state/reading.h"
 
@@ -62,6 +63,7 @@ static void put_frames(struct json_writer *w, const struct store *store, uint32_
 	COLUMN_OR_NULL(w, "name", i, count, store_name_number(store, frames[i].name));
 	COLUMN_OR_NULL(w, "module", i, count, store_name_number(store, frames[i].module));
 	COLUMN(w, "kind", i, count, frames[i].kind);
+	COLUMN(w, "traits", i, count, store->traits.items[from + i]);
 	json_object_end(w);
 }
 
@@ -294,6 +296,29 @@ static void put_state_table(struct json_writer *w)
 	json_object_end(w);
 }
 
+/* Terms of presets, as files have them (profile/filter.h), without comments. */
+static void put_preset(struct json_writer *w, const struct preset *preset)
+{
+	struct text rest = { preset->begin, (size_t)(preset->end - preset->begin) }, line;
+
+	json_array_begin(w);
+	while (text_cut(&rest, '\n', &line))
+		if (text_starts(line, TEXT("hide ")))
+			json_text(w, (struct text){ line.bytes + 5, line.length - 5 });
+	json_array_end(w);
+}
+
+static void put_presets(struct json_writer *w)
+{
+	json_key(w, "presets");
+	json_object_begin(w);
+	for (size_t i = 0; i < preset_count; i++) {
+		json_key(w, presets[i].name);
+		put_preset(w, &presets[i]);
+	}
+	json_object_end(w);
+}
+
 void stream_write_about(struct json_writer *w, const struct store *store, uint64_t interval_ns)
 {
 	const struct profile_meta *meta = &store->book->meta;
@@ -324,6 +349,7 @@ void stream_write_about(struct json_writer *w, const struct store *store, uint64
 	put_class_table(w);
 	put_state_table(w);
 	COLUMN_BY(json_string, w, "kinds", i, array_length(kinds), kinds[i]);
+	put_presets(w);
 	json_object_end(w);
 }
 
