@@ -8,10 +8,12 @@
  *	view.times.of(thread, band), view.alone[thread], view.tree
  *
  * `wanted`: { mode: "wall", "on" or "off", hidden: set of bands, idle: whether idle waits are in it,
- * group: a key of `groups`, leaf: whether the tree begins with what was called last, filter: words }
+ * group: a key of `groups`, leaf: whether the tree begins with what was called last, filter: words,
+ * presets, without: names of what the tree leaves out (hiding.js) }
  */
+import { frameHider, hidingOf } from "./hiding.js";
 import { BANDS, RAN, bands, isAlone, isIdle, weightOf } from "./states.js";
-import { containerOf } from "./stream.js";
+import { FLAG_ASKS, FLAG_IDLE, containerOf } from "./stream.js";
 import { PairMap, Tree } from "./tree.js";
 
 const threadName = (r, t) => r.threads.name[t] + " (" + r.threads.tid[t] + ")";
@@ -77,28 +79,36 @@ class Span {
 	}
 }
 
-/* The time of each thread in each band; on CPUs as the kernel counted it. */
+/*
+ * The time of each thread in each band; on CPUs as the kernel counted it. `asked`: waits for the answer
+ * of another program that would else be idle.
+ */
 export class Times extends Span {
 	clear() {
 		this.sums = new Float64Array(256 * BANDS);
 		this.waits = new Float64Array(256);
+		this.asked = new Float64Array(256);
 	}
 
 	take(recording, ticks, sign) {
 		const threads = recording.threads.tid.length;
 		if (threads * BANDS > this.sums.length) {
-			const { sums, waits } = this;
+			const { sums, waits, asked } = this;
 			this.sums = new Float64Array(2 * threads * BANDS);
 			this.sums.set(sums);
 			this.waits = new Float64Array(2 * threads);
 			this.waits.set(waits);
+			this.asked = new Float64Array(2 * threads);
+			this.asked.set(asked);
 		}
-		const { sums, waits } = this;
+		const { sums, waits, asked } = this, flags = recording.nodes.flags.items;
 		recording.each(ticks, (thread, node, band, ns, count, isOnCpu) => {
 			if (isOnCpu)
 				return;
 			sums[thread * BANDS + band] += sign * ns;
 			waits[thread] += sign * count;
+			if (node >= 0 && flags[node] & FLAG_ASKS && bands[band].idle)
+				asked[thread] += sign * ns;
 		});
 		for (const tick of ticks)
 			for (let i = 0; i < tick.cpuThread.length; i++)
@@ -113,7 +123,7 @@ export class Times extends Span {
 	alone() {
 		const threads = this.recording.threads.tid.length, alone = new Uint8Array(threads);
 		for (let t = 0; t < threads; t++)
-			alone[t] = isAlone(this.sums, t * BANDS) ? 1 : 0;
+			alone[t] = isAlone(this.sums, t * BANDS, this.asked[t]) ? 1 : 0;
 		return alone;
 	}
 }
@@ -194,6 +204,7 @@ export class Flame extends Span {
 		this.ofNode = new NodeMap();
 		this.passes = null;
 		this.fresh = 0;
+		this.hiddenNs = 0;
 	}
 
 	take(recording, ticks, sign) {
@@ -204,15 +215,18 @@ export class Flame extends Span {
 
 	/* Add what is wanted, by signOf(thread, band). */
 	put(recording, ticks, signOf) {
-		const { wanted, tree } = this, idleNode = recording.nodes.idle.items;
+		const { wanted, tree } = this, flags = recording.nodes.flags.items, hiding = hidingOf(recording, wanted.presets);
+		this.isOut = frameHider(this.functions, wanted.without);
 		const isOff = bands.map(band => wanted.hidden.has(band.number)
 			|| (wanted.mode === "on" && band.number !== RAN) || (wanted.mode === "off" && band.number === RAN));
 		const passes = this.threadsThatPass(recording);
 		recording.each(ticks, (thread, node, band, ns, count) => {
-			if (isOff[band] || !passes[thread] || (!wanted.idle && node >= 0 && idleNode[node]))
+			if (isOff[band] || !passes[thread] || (!wanted.idle && node >= 0 && flags[node] & FLAG_IDLE))
 				return;
 			const sign = signOf(thread, band);
-			if (sign)
+			if (sign && hiding && hiding.has(thread, node))
+				this.hiddenNs += sign * ns;
+			else if (sign)
 				tree.add(this.nodeOf(recording, thread, node, band), band, sign * ns, sign * count);
 		});
 	}
@@ -247,13 +261,14 @@ export class Flame extends Span {
 		const known = this.ofNode.get(group, node);
 		if (known >= 0)
 			return known;
-		const parent = recording.nodes.parent.items, fn = recording.nodes.fn.items;
+		const parent = recording.nodes.parent.items, fn = recording.nodes.fn.items, { isOut } = this;
 		let at = group;
 		if (node < 0) {
 			at = this.tree.child(group, this.functions.note("[no stack]"));
 		} else if (this.wanted.leaf) {
 			for (let n = node; n >= 0; n = parent[n])
-				at = this.tree.child(at, fn[n]);
+				if (!isOut || !isOut(fn[n]))
+					at = this.tree.child(at, fn[n]);
 		} else {
 			const chain = [];
 			let n = node;
@@ -267,7 +282,8 @@ export class Flame extends Span {
 			}
 			while (chain.length) {
 				n = chain.pop();
-				at = this.tree.child(at, fn[n]);
+				if (!isOut || !isOut(fn[n]))
+					at = this.tree.child(at, fn[n]);
 				if (chain.length)
 					this.ofNode.set(group, n, at);
 			}
@@ -290,7 +306,8 @@ export class View {
 		const moved = this.times.move(recording, ticks, "");
 		if (moved)
 			this.alone = this.times.alone();
-		const key = [wanted.mode, [...wanted.hidden], wanted.idle, wanted.group, wanted.leaf, wanted.filter].join("\n");
+		const key = [wanted.mode, [...wanted.hidden], wanted.idle, wanted.group, wanted.leaf, wanted.filter,
+			wanted.presets, wanted.without].join("\n");
 		this.flame.want(wanted, this.alone);
 		const changed = this.flame.move(recording, ticks, key);
 		this.ns = ticks.reduce((sum, tick) => sum + tick.ns, 0);

@@ -40,6 +40,29 @@ export function toggles(box, choices, toggle) {
 	};
 }
 
+/* Boxes to check below headings: [[heading, [[value, text, title]]]]. Returns update(value => whether it is checked). */
+export function checks(box, parts, toggle) {
+	const made = [];
+	for (const [heading, choices] of parts) {
+		box.append(element("b", heading));
+		for (const [value, text, title] of choices) {
+			const label = element("label"), check = element("input");
+			check.type = "checkbox";
+			check.dataset.value = value;
+			check.addEventListener("change", () => toggle(value));
+			label.append(check, " " + text);
+			if (title)
+				label.title = title;
+			box.append(label);
+			made.push(check);
+		}
+	}
+	return isChecked => {
+		for (const check of made)
+			check.checked = isChecked(check.dataset.value);
+	};
+}
+
 /* An element select of [[value, text]]. Returns update(value). */
 export function select(box, choices, choose) {
 	for (const [value, text] of choices) {
@@ -121,7 +144,7 @@ export function fillLegend(box) {
 const keys = [
 	["/", "search for functions"], ["f", "filter threads"], ["Space", "pause, and go on"], ["p", "pin this window, and compare"],
 	["w o e", "wall time, on CPUs, off CPUs"], ["i", "flame or icicle"], ["l", "begin with what was called last"],
-	["c", "colours by state or by file"], ["d", "idle waits"], ["b", "flame graph, or callers and callees"],
+	["c", "colours by state or by file"], ["d", "idle waits"], ["h", "what the flame graph leaves out"], ["b", "flame graph, or callers and callees"],
 	["← ↑ ↓ →", "move in the graph, or the window in the picture of the past"], ["Enter", "zoom in"], ["Backspace", "zoom out"],
 	["s", "callers and callees of the frame"], ["Esc", "close, clear the search, show all"], ["?", "this help"],
 ];

@@ -4,9 +4,10 @@
  * `state` (url.js) and nothing else, so that an address brings it back.
  */
 import { View, groups } from "./aggregate.js";
-import { BandButtons, fillHelp, fillLegend, fillMenu, segments, select, toggles } from "./controls.js";
+import { BandButtons, checks, fillHelp, fillLegend, fillMenu, segments, select, toggles } from "./controls.js";
 import { download, graphAsSvg, treeAsFolded } from "./export.js";
 import { FlameGraph, FrameColours } from "./flame.js";
+import { frameSets, presetWords } from "./hiding.js";
 import { Inspector } from "./inspect.js";
 import { functionRows, sandwich } from "./sandwich.js";
 import { RAN, bands, readColours } from "./states.js";
@@ -54,9 +55,12 @@ function ticksOf(recording, window) {
 
 const hiddenBands = () => new Set(bands.filter(band => state.hide.includes(band.name)).map(band => band.number));
 
+/* Of chosen targets all is wanted until idle waits are hidden; of the whole host they would hide the others. */
+const showsIdle = () => state.idle ? state.idle === "1" : !!store.about?.target;
+
 function wanted() {
-	return { mode: state.mode, hidden: hiddenBands(), idle: state.idle, group: groups[state.group] ? state.group : "program",
-		leaf: state.leaf, filter: state.filter };
+	return { mode: state.mode, hidden: hiddenBands(), idle: showsIdle(), group: groups[state.group] ? state.group : "program",
+		leaf: state.leaf, filter: state.filter, presets: state.presets, without: state.without };
 }
 
 function refresh() {
@@ -70,7 +74,7 @@ function refresh() {
 	compare();
 	showHead(recording);
 	timeline.show(view, recording, shown, look);
-	bandButtons.update(view.totals(), hiddenBands(), state.idle, state.mode, look.colours);
+	bandButtons.update(view.totals(), hiddenBands(), showsIdle(), state.mode, look.colours);
 	showGraphs();
 	showTable(recording);
 	page.refreshTime = performance.now() - begun;
@@ -211,7 +215,10 @@ function showGraphs() {
 
 function showFound(picture) {
 	const found = picture.found;
-	$("matched").textContent = found ? found.frames + (found.frames === 1 ? " frame, " : " frames, ") + flameWords.percent(found.share) : "";
+	const words = found ? [found.frames + (found.frames === 1 ? " frame, " : " frames, ") + flameWords.percent(found.share)] : [];
+	if (view.flame.hiddenNs > 0)
+		words.push("presets hide " + time(view.flame.hiddenNs));
+	$("matched").textContent = words.join("; ");
 }
 
 function functionNumber() {
@@ -267,7 +274,7 @@ const timeline = new Timeline($("timeline"), { chosen: (from, to) =>
 	change({ window: from === null ? wasLive : Math.round(from) + "-" + Math.round(to) }) });
 const bandButtons = new BandButtons($("bands"), {
 	changed: hidden => change({ hide: bands.filter(band => hidden.has(band.number)).map(band => band.name) }),
-	idle: () => change({ idle: !state.idle }),
+	idle: toggleIdle,
 });
 const inspector = new Inspector($("inspector"), store.functions, { closed: () => change({ thread: "" }), opened: openFunction,
 	filtered: row => change({ filter: row.threads.length === 1 ? "tid:" + row.key : row.key.replace(/ .*/, "") }) });
@@ -277,6 +284,24 @@ const table = new RowTable($("table"), $("more"), {
 	sorted: key => change({ sort: key }),
 });
 let search = null;
+
+function toggleIdle() {
+	change({ idle: showsIdle() ? "0" : "1" });
+}
+
+/* A name is put into a list, or taken out of it. */
+const toggled = (list, name) => list.includes(name) ? list.filter(other => other !== name) : [...list, name];
+
+function toggleHidden(value) {
+	if (value === "idle")
+		toggleIdle();
+	else if (Object.hasOwn(presetWords, value))
+		change({ presets: toggled(state.presets, value) });
+	else
+		change({ without: toggled(state.without, value) });
+}
+
+const isHidden = value => value === "idle" ? !showsIdle() : state.presets.includes(value) || state.without.includes(value);
 
 function openFunction(fn) {
 	change({ view: "sandwich", fn: store.functions.names[fn] });
@@ -292,6 +317,10 @@ const updates = [
 	[toggles($("toggles"), [["icicle", "Icicle", "The outermost frames at the top (i)"],
 		["leaf", "Leaf first", "Begin with what was called last (l)"], ["modules", "By file", "Colours by program and library (c)"]],
 		name => change({ [name]: !state[name], zoom: name === "leaf" ? "" : state.zoom })), () => state],
+	[checks($("hide-menu"), [
+		["Waits of threads with nothing to do", [["idle", "all that are idle by choice (d)", "For work, for connections, and of threads that do nothing else"],
+			...Object.entries(presetWords).map(([name, text]) => [name, text, "ctprof offcpu --preset " + name])]],
+		["Frames, whose time their callers get", frameSets.map(([name, text]) => [name, text])]], toggleHidden), () => isHidden],
 	[segments($("tables"), [["threads", "Threads"], ["wakers", "Wakers"], ["functions", "Functions"]],
 		value => change({ table: value, sort: "" })), () => state.table],
 	[select($("rows"), ["thread", "process", "program", "cgroup", "container"].map(by => [by, groups[by][0]]),
@@ -309,6 +338,8 @@ function update() {
 	$("pause").textContent = isFixed ? "Go live" : "Pause";
 	$("pause").setAttribute("aria-pressed", isFixed);
 	$("pin").textContent = pinned ? "Stop comparing" : "Pin to compare";
+	const hides = state.presets.length + state.without.length;
+	$("hide-open").textContent = hides ? "Hide (" + hides + ")" : "Hide";
 	$("legend").hidden = !pinned;
 	$("pin").setAttribute("aria-pressed", !!pinned);
 	$("status").textContent = connection !== "live" ? "no connection, trying again" : isFixed ? "paused" : "live";
@@ -347,7 +378,7 @@ function setTheme() {
 /* --- downloads --- */
 
 const profile = format => () => serverAddress("api/profile", { from: Math.round(shown[0].begin),
-	to: Math.round(shown[shown.length - 1].end), mode: state.mode, format, ...(state.idle ? {} : { idle: 0 }) });
+	to: Math.round(shown[shown.length - 1].end), mode: state.mode, format, ...(showsIdle() ? {} : { idle: 0 }) });
 const stamp = () => new Date(shown[0].begin).toISOString().replace(/[:.]/g, "-").slice(0, 19);
 
 fillMenu($("download-menu"), [
@@ -362,8 +393,8 @@ fillMenu($("download-menu"), [
 /* --- keys --- */
 
 function escape() {
-	if ($("download").open) {
-		$("download").open = false;
+	if (document.querySelector(".drop[open]")) {
+		closeMenus(null);
 	} else if (state.thread) {
 		change({ thread: "" });
 	} else {
@@ -377,9 +408,23 @@ function escape() {
 const keyActions = {
 	"/": () => focus("search"), f: () => focus("filter"), " ": pause, p: pin, w: () => change({ mode: "wall", hide: [] }),
 	o: () => change({ mode: "on", hide: [] }), e: () => change({ mode: "off", hide: [] }), i: () => change({ icicle: !state.icicle }),
-	l: () => change({ leaf: !state.leaf, zoom: "" }), c: () => change({ modules: !state.modules }), d: () => change({ idle: !state.idle }),
+	l: () => change({ leaf: !state.leaf, zoom: "" }), c: () => change({ modules: !state.modules }), d: toggleIdle, h: () => openMenu("hide"),
 	b: () => openView(state.view === "flame" ? "sandwich" : "flame"), "?": () => $("help").showModal(),
 };
+
+/* Those that do not contain the element. */
+function closeMenus(element) {
+	for (const menu of document.querySelectorAll(".drop[open]"))
+		if (!menu.contains(element))
+			menu.open = false;
+}
+
+function openMenu(id) {
+	closeMenus($(id));
+	$(id).open = !$(id).open;
+	if ($(id).open)
+		$(id).querySelector("input, a").focus();
+}
 
 function focus(id) {
 	$(id).focus();
@@ -387,7 +432,7 @@ function focus(id) {
 }
 
 window.addEventListener("keydown", event => {
-	const isField = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName), isPress = event.target.tagName === "BUTTON" && event.key === " ";
+	const isField = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) && event.target.type !== "checkbox", isPress = /^(BUTTON|INPUT|SUMMARY)$/.test(event.target.tagName) && event.key === " ";
 	if (event.key === "Escape" && !$("help").open) {
 		if (isField)
 			event.target.blur();
@@ -411,10 +456,7 @@ $("theme").addEventListener("click", () => { change({ theme: look.dark ? "light"
 dark.addEventListener("change", setTheme);
 window.addEventListener("resize", later);
 window.addEventListener("hashchange", () => { Object.assign(state, readState(location.hash)); setTheme(); update(); });
-document.addEventListener("click", event => {
-	if (!$("download").contains(event.target))
-		$("download").open = false;
-});
+document.addEventListener("click", event => closeMenus(event.target));
 
 /* For tests. */
 const page = { store, view, graph, state, refreshTime: 0, shown: () => shown };

@@ -5,7 +5,7 @@
  *
  * Whether a wait is idle: waits for work and for connections always are. A thread that waits for
  * any of its files, at a condition variable or for a time is idle if that is nearly all it does
- * (IDLE_BESIDE), as in the command's reports.
+ * (IDLE_BESIDE), and it does not wait for the answer of another program: the rule of profile/idle.h.
  */
 const ALWAYS = 2, IF_ALONE = 1;
 
@@ -62,9 +62,12 @@ export function weightOf(band, share) {
 	return weight < 100 && share >= LASTS ? Math.min(2, weight) : weight;
 }
 
-/* Of `times`, BANDS numbers from `at` on: does the thread do next to nothing but idle waits? */
-export function isAlone(times, at) {
-	let all = 0, idle = 0;
+/*
+ * Of `times`, BANDS numbers from `at` on: does the thread do next to nothing but idle waits? `asked` of
+ * the time of these is for answers.
+ */
+export function isAlone(times, at, asked) {
+	let all = 0, idle = -asked;
 	for (let b = 0; b < BANDS; b++) {
 		all += times[at + b];
 		if (bands[b].idle)

@@ -12,7 +12,10 @@
  */
 import { bandsOfStates } from "./states.js";
 
-export const KIND_NOTE = 2, KIND_IDLE = 3;
+export const KIND_USER = 0, KIND_KERNEL = 1, KIND_NOTE = 2, KIND_IDLE = 3;
+
+/* Of frames (`traits` in serve.md); of nodes, INLINED, and the others with those of all callers. */
+export const FLAG_INLINED = 1, FLAG_ASKS = 2, FLAG_IDLE = 128;
 
 /* Samples that are kept at most, at some 40 bytes each. */
 const SAMPLES_MOST = 12e6;
@@ -42,9 +45,10 @@ export class Functions {
 		this.names = [];
 		this.modules = [];
 		this.kinds = new Column(Uint8Array);
+		this.traits = new Column(Uint8Array);
 		this.numbers = new Map();
 	}
-	number(name, module, kind) {
+	number(name, module, kind, traits = 0) {
 		const key = kind + name + "\0" + module;
 		let number = this.numbers.get(key);
 		if (number === undefined) {
@@ -53,6 +57,7 @@ export class Functions {
 			this.names.push(name);
 			this.modules.push(module);
 			this.kinds.push(kind);
+			this.traits.push(traits & ~FLAG_INLINED);
 		}
 		return number;
 	}
@@ -85,7 +90,8 @@ export class Recording {
 		this.bandOf = bandsOfStates(about.states);
 		this.names = [];
 		this.frames = new Column(Int32Array);
-		this.nodes = { parent: new Column(Int32Array), fn: new Column(Int32Array), idle: new Column(Uint8Array) };
+		this.traits = new Column(Uint8Array);
+		this.nodes = { parent: new Column(Int32Array), fn: new Column(Int32Array), flags: new Column(Uint8Array) };
 		this.threads = { tid: [], tgid: [], uid: [], name: [], process: [], cgroup: [], kernel: [] };
 		this.wakers = { tid: [], name: [] };
 		this.ticks = [];
@@ -131,8 +137,10 @@ export class Recording {
 		for (const name of names.add)
 			this.names.push(name);
 		this.follow("frames", this.frames.count, frames.from);
-		frames.name.forEach((name, i) => this.frames.push(this.functions.number(this.text(name) || "[unknown]",
-			this.text(frames.module[i]), frames.kind[i])));
+		frames.name.forEach((name, i) => {
+			this.frames.push(this.functions.number(this.text(name) || "[unknown]", this.text(frames.module[i]), frames.kind[i], frames.traits[i]));
+			this.traits.push(frames.traits[i] & (FLAG_INLINED | FLAG_ASKS) | (frames.kind[i] === KIND_IDLE ? FLAG_IDLE : 0));
+		});
 		this.follow("nodes", this.nodes.fn.count, nodes.from);
 		nodes.frame.forEach((frame, i) => {
 			const parent = nodes.parent[i], fn = this.frames.items[frame], above = parent === null ? -1 : parent;
@@ -140,7 +148,7 @@ export class Recording {
 				throw new Error("a node is before its caller");
 			this.nodes.parent.push(above);
 			this.nodes.fn.push(fn);
-			this.nodes.idle.push(this.functions.kinds.items[fn] === KIND_IDLE || (above >= 0 && this.nodes.idle.items[above]));
+			this.nodes.flags.push(this.traits.items[frame] | (above >= 0 ? this.nodes.flags.items[above] & ~FLAG_INLINED : 0));
 		});
 		this.follow("threads", this.threads.tid.length, threads.from);
 		for (const column of ["tid", "tgid", "uid", "kernel"])

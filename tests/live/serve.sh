@@ -176,7 +176,7 @@ page_shows_the_stream() {
 	command -v node > /dev/null || skip "needs node"
 	start "$programs/churn" 20 30
 	serve
-	node tests/assets/serve/real.mjs "$at/" 4 || status=$?
+	node tests/assets/serve/real.mjs "$at/" 4 "$ctprof" || status=$?
 	[[ $status != 77 ]] || skip "needs Chromium"
 	return "$status"
 }

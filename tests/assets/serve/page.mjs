@@ -11,7 +11,7 @@ import { join } from "node:path";
 import Browser from "../browser.js";
 import { FakeServer } from "./fake.mjs";
 import { click, folded, last, percent, pressButton, settled, showsTruth, text } from "./shown.mjs";
-import { foldedText, truth } from "./truth.mjs";
+import { foldedText, happenings, truth } from "./truth.mjs";
 
 const given = process.argv.slice(2), pictures = given.includes("--pictures") ? given[given.indexOf("--pictures") + 1] : null;
 const only = given.includes("--only") ? given[given.indexOf("--only") + 1] : "";
@@ -179,6 +179,39 @@ const cases = {
 			assert.strictEqual(await page.run(() => ctprofPage.view.tree.total[0]), ran, by);
 		}
 		return [page, server];
+	},
+
+	async "leaves out what presets hide, and frames"() {
+		const server = await serverWith(), page = await openPage(server, { hash: "#idle=1&by=none&filter=postgres|shopd" });
+		/* As PRESETS of readings.mjs are meant, in other words. */
+		const isHidden = ({ thread, stack }) => (thread.process === "shopd" && stack.includes("take_job") && stack.includes("pthread_cond_wait"))
+			|| (thread.process === "postgres" && thread.name !== "postgres/0" && stack.includes("recv"));
+		const all = happenings(server.about, server.ticks).filter(h => h.seq >= 31 && h.exact === undefined && /postgres|shopd/.test(h.thread.process));
+		const sums = (wanted, cut) => {
+			const found = new Map();
+			for (const h of all.filter(wanted))
+				found.set(cut(h.stack).join(";"), (found.get(cut(h.stack).join(";")) || 0) + h.ns);
+			return foldedText(found);
+		};
+		assert.strictEqual(await folded(page), sums(() => true, stack => stack));
+		await page.press("h");
+		await click(page, "hide-open");
+		await page.run(() => document.querySelector("#hide-menu [data-value=cpp-pools]").click());
+		await settled(page);
+		assert.strictEqual(await folded(page), sums(h => !isHidden(h), stack => stack));
+		const ns = all.filter(isHidden).reduce((sum, h) => sum + h.ns, 0);
+		assert.match(await text(page, "matched"), new RegExp("^presets hide " + (ns / 1e9).toFixed(3) + "s$"));
+		await page.run(() => document.querySelector("#hide-menu [data-value=start]").click());
+		await page.run(() => document.querySelector("#hide-menu [data-value=kernel]").click());
+		await settled(page);
+		const kernel = /^(entry_SYSCALL|do_futex|futex_do_wait|schedule|tcp_|vfs_|folio_|io_schedule|unix_|asm_)/;
+		const wanted = sums(h => !isHidden(h), stack => stack.filter(name => name !== "main" && !kernel.test(name)));
+		assert.strictEqual(await folded(page), wanted);
+		await picture(page, "hide");
+		const again = await openPage(server, { hash: await page.run(() => location.hash) });
+		assert.strictEqual(await folded(again), wanted);
+		assert.strictEqual(await text(again, "hide-open"), "Hide (3)");
+		return [page, again, server];
 	},
 
 	async "survives that the server begins again"() {

@@ -27,15 +27,18 @@ export function random(seed) {
 	};
 }
 
-// name, file, [stack of names; "k:" begins a kernel function], class, state, share of the time, chance to last
+// name, file, [stack of names; "k:" begins a kernel function, "c:" one of the C library], class, state, share of the time, chance to last
 const LOCKED = ["main", "serve", "Cart::update(Cart::Item const&)", "pthread_mutex_lock", "k:entry_SYSCALL_64_after_hwframe", "k:do_futex", "k:futex_do_wait", "k:schedule"];
+// Those who wait for an answer, and rules of the form that the program has.
+const ASKING = ["getaddrinfo", "PQexec"];
+export const PRESETS = { go: ["runtime.findRunnable"], "cpp-pools": ["waiter:*take_jo? & *pthread_cond_* & thread:shopd/*", "only:postgres & *recv* & !thread:postgres/0"] };
 const KINDS = {
 	shopd: { threads: 8, file: "/opt/shop/shopd", cgroup: "/system.slice/docker-" + "3fe1".repeat(16) + ".scope", does: [
 		[["main", "serve", "Cart::update(Cart::Item const&)", "json_parse"], "on-cpu", "exec_user", 0.06],
 		[["main", "serve", "render", "memcpy"], "on-cpu", "exec_user", 0.03],
 		[LOCKED, "interruptible", "lock_futex", 0.30],
 		[["main", "serve", "recv", "k:entry_SYSCALL_64_after_hwframe", "k:tcp_recvmsg", "k:schedule"], "interruptible", "sleep_network", 0.10],
-		[["main", "serve", "take_job", "pthread_cond_wait", "k:futex_do_wait", "k:schedule"], "interruptible", "idle_cond", 0.45],
+		[["main", "serve", "take_job", "c:pthread_cond_wait", "k:futex_do_wait", "k:schedule"], "interruptible", "idle_cond", 0.45],
 		[["main", "serve", "json_parse"], "runnable", "runnable", 0.02] ] },
 	postgres: { threads: 3, file: "/usr/lib/postgresql/15/bin/postgres", cgroup: "/system.slice/postgresql.service", does: [
 		[["main", "PostgresMain", "exec_simple_query", "ExecScan", "heap_getnext", "ReadBuffer", "pread64", "k:vfs_read", "k:folio_wait_bit", "k:io_schedule"], "io-wait", "sleep_disk", 0.25],
@@ -51,6 +54,8 @@ const KINDS = {
 		[["main", "read", "k:pipe_read", "k:schedule"], "interruptible", "sleep_pipe", 0.7],
 		[["main", "fsync", "k:ext4_sync_file", "k:io_schedule"], "io-wait", "sleep_disk", 0.2],
 		[["main", "format"], "on-cpu", "exec_user", 0.04] ] },
+	crawler: { threads: 1, file: "/usr/bin/crawler", cgroup: "/user.slice", does: [
+		[["main", "getaddrinfo", "__res_context_send", "poll", "k:do_sys_poll", "k:schedule"], "interruptible", "idle_poll", 0.995] ] },
 	// Idle at first.
 	batch: { threads: 1, file: "/usr/bin/batch", cgroup: "/system.slice/batch.service", does: [
 		[["main", "next_job", "pthread_cond_wait", "k:futex_do_wait", "k:schedule"], "interruptible", "idle_cond", 0.99],
@@ -94,7 +99,7 @@ export class Readings {
 			kept_ns: this.keptNs, on_cpu_period_ns: 10101010,
 			classes: { name: CLASSES, letter: CLASSES.map(c => c[0]), off_cpu: CLASSES.map(c => c !== "on-cpu" && c !== "event"), prose: CLASSES },
 			states: { name: STATES, label: STATES, letter: STATES.map(s => s[0]), main: MAINS, prose: STATES },
-			kinds: ["user", "kernel", "note", "idle"] };
+			kinds: ["user", "kernel", "note", "idle"], presets: PRESETS };
 	}
 
 	name(text) {
@@ -112,13 +117,14 @@ export class Readings {
 	}
 
 	frame(text, file) {
-		const kernel = text.startsWith("k:"), name = this.name(kernel ? text.slice(2) : text);
-		const module = kernel ? this.name("[kernel]") : file === null ? null : this.name(file);
+		const kernel = text.startsWith("k:"), isC = text.startsWith("c:"), name = this.name(kernel || isC ? text.slice(2) : text);
+		const module = kernel ? this.name("[kernel]") : isC ? this.name("/lib/libc.so.6") : file === null ? null : this.name(file);
 		return this.number(this.frames, name + "," + module, () => {
 			const { frames } = this.tick;
 			frames.name.push(name);
 			frames.module.push(module);
 			frames.kind.push(kernel ? KERNEL : USER);
+			frames.traits.push(ASKING.includes(text) ? 2 : text === "main" ? 8 : /^k:(schedule|io_schedule|futex_do_wait|entry_)/.test(text) ? 4 : 0);
 		});
 	}
 
@@ -158,7 +164,7 @@ export class Readings {
 		this.seq++;
 		const ns = Math.round(this.intervalNs * (1 + (random() - 0.5) / 500));
 		const tick = this.tick = { seq: this.seq, begin_ms: begin, end_ms: begin + this.intervalNs / 1e6, ns,
-			names: { from: from(this.names), add: [] }, frames: { from: from(this.frames), name: [], module: [], kind: [] },
+			names: { from: from(this.names), add: [] }, frames: { from: from(this.frames), name: [], module: [], kind: [], traits: [] },
 			nodes: { from: from(this.nodes), parent: [], frame: [] },
 			threads: { from: this.areThreadsTold ? this.actors.length : 0, tid: [], tgid: [], uid: [], name: [], process: [], cgroup: [], kernel: [] },
 			wakers: { from: this.areThreadsTold ? 3 : 0, tid: [], name: [] },

@@ -2,14 +2,20 @@
 //
 // The page of a server that runs, in a headless Chromium, against the stream of the same server:
 //
-//	node tests/assets/serve/real.mjs http://127.0.0.1:7070/ TICKS [PICTURE]
+//	node tests/assets/serve/real.mjs http://127.0.0.1:7070/ TICKS CTPROF [PICTURE]
 //
+// Stacks are also those that CTPROF, the program, makes of /api/profile, with idle waits and presets hidden.
 // Ends with 77 without Chromium.
 import assert from "node:assert";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import Browser from "../browser.js";
-import { settled, showsTruth, text } from "./shown.mjs";
+import { foldedText } from "./truth.mjs";
+import { folded, settled, showsTruth, text } from "./shown.mjs";
 
-const [address, count, picture] = process.argv.slice(2);
+const [address, count, ctprof, picture] = process.argv.slice(2);
 const browser = await Browser.start();
 if (!browser)
 	process.exit(77);
@@ -34,6 +40,24 @@ async function readStream(wanted) {
 	throw new Error("the stream ended after " + ticks.length + " ticks");
 }
 
+// What the program says of a window, as folded lines.
+async function foldedBy(window, query, ...options) {
+	const folder = mkdtempSync(join(tmpdir(), "ctprof-real-")), file = join(folder, "profile.json");
+	writeFileSync(file, await (await fetch(new URL("api/profile?from=" + window[0] + "&to=" + window[1] + query, address))).text());
+	const lines = execFileSync(ctprof, ["flame", "-q", file, "--format", "folded", "--group-by", "none", "-o", "-", ...options], { maxBuffer: 1 << 28 });
+	rmSync(folder, { recursive: true });
+	return foldedText(sumUp(lines.toString().replace(/_\[[ik]\]/g, "").split("\n").filter(line => line)));
+}
+
+function sumUp(lines) {
+	const sums = new Map();
+	for (const line of lines) {
+		const at = line.lastIndexOf(" "), stack = line.slice(0, at);
+		sums.set(stack, (sums.get(stack) || 0) + +line.slice(at + 1));
+	}
+	return sums;
+}
+
 try {
 	const { about, ticks } = await readStream(+count), first = ticks[1], end = ticks[ticks.length - 1];
 	const page = await browser.page({ width: 1280, height: 800 });
@@ -41,6 +65,19 @@ try {
 	await page.until(seq => +document.body.dataset.seq === seq, end.seq);
 	await settled(page);
 	await showsTruth(page, { about, ticks }, first.seq, end.seq);
+	const window = [Math.round(first.begin_ms), Math.round(end.end_ms)];
+	for (const [hash, query, ...options] of [["", "&idle=0"], ["&idle=1", ""], ["&idle=1&mode=off", "&mode=off"],
+		["&idle=1&preset=node,cpp-pools,python", "", "--preset", "node", "--preset", "cpp-pools", "--preset", "python"]]) {
+		const other = await browser.page({ width: 1280, height: 800 });
+		await other.open(address + "#by=none&window=" + window.join("-") + hash);
+		await other.until(seq => +document.body.dataset.seq === seq, end.seq);
+		await settled(other);
+		const got = (await folded(other)).split("\n"), wanted = new Set((await foldedBy(window, query, ...options)).split("\n"));
+		assert.deepStrictEqual(got.filter(line => !wanted.has(line)).slice(0, 3), [], hash);
+		assert.strictEqual(got.length, wanted.size, hash);
+		await other.send("Page.close");
+	}
+	await page.send("Page.bringToFront");
 	await page.press(" ");
 	await page.until(seq => +document.body.dataset.seq > seq, end.seq);
 	assert.strictEqual(await text(page, "status"), "live");

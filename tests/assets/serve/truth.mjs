@@ -9,15 +9,15 @@ const WORDS = { exec: "ran", exec_user: "ran", exec_system: "ran", runnable: "CP
 	idle_worker: "work", stopped: "stopped" };
 const PERHAPS_IDLE = ["work", "accept", "poll", "cond", "timer"], ALWAYS_IDLE = ["work", "accept"];
 
-// All that happened in `ticks`, in the order of a stream: [{ seq, thread, stack: [names], word, ns, onCpu }].
+// All that happened in `ticks`, in the order of a stream: [{ seq, thread, stack: [names], asks, word, ns, onCpu }].
 export function happenings(about, ticks) {
 	const names = [], frames = [], nodes = [], threads = [], found = [], lasting = new Map();
 	for (const tick of ticks) {
 		names.push(...tick.names.add);
-		tick.frames.name.forEach(name => frames.push({ name: names[name] || "[unknown]" }));
-		tick.nodes.parent.forEach((parent, i) => nodes.push([...(parent === null ? [] : nodes[parent]), frames[tick.nodes.frame[i]].name]));
+		tick.frames.name.forEach((name, i) => frames.push({ name: names[name] || "[unknown]", asks: (tick.frames.traits[i] & 2) > 0 }));
+		tick.nodes.parent.forEach((parent, i) => nodes.push([...(parent === null ? [] : nodes[parent]), frames[tick.nodes.frame[i]]]));
 		tick.threads.tid.forEach((tid, i) => threads.push({ tid, name: names[tick.threads.name[i]], process: names[tick.threads.process[i]] }));
-		const put = (thread, node, cls, state, ns) => found.push({ seq: tick.seq, thread: threads[thread], stack: node === null ? ["[no stack]"] : nodes[node],
+		const put = (thread, node, cls, state, ns) => found.push({ seq: tick.seq, thread: threads[thread], stack: node === null ? ["[no stack]"] : nodes[node].map(frame => frame.name), asks: node !== null && nodes[node].some(frame => frame.asks),
 			word: WORDS[about.states.name[state]], ns, onCpu: about.classes.name[cls] === "on-cpu" });
 		const s = tick.samples, l = tick.lasting;
 		s.thread.forEach((thread, i) => put(thread, s.node[i], s.class[i], s.state[i], s.ns[i]));
@@ -33,7 +33,7 @@ export function happenings(about, ticks) {
 
 // Of the ticks with these numbers: times of threads by word, which are idle, and folded stacks.
 export function truth(about, ticks, first, last) {
-	const all = happenings(about, ticks).filter(h => h.seq >= first && h.seq <= last), times = new Map(), idle = new Map(), folded = new Map();
+	const all = happenings(about, ticks).filter(h => h.seq >= first && h.seq <= last), times = new Map(), idle = new Map(), folded = new Map(), answers = new Map();
 	const add = (map, key, value) => map.set(key, (map.get(key) || 0) + value);
 	for (const h of all) {
 		if (!times.has(h.thread))
@@ -42,9 +42,11 @@ export function truth(about, ticks, first, last) {
 			add(times.get(h.thread), "ran", h.exact);
 		else if (!h.onCpu)
 			add(times.get(h.thread), h.word, h.ns);
+		if (h.asks && PERHAPS_IDLE.includes(h.word))
+			add(answers, h.thread, h.ns);
 	}
 	for (const [thread, of] of times) {
-		let whole = 0, waits = 0;
+		let whole = 0, waits = -(answers.get(thread) || 0);
 		for (const [word, ns] of of) {
 			whole += ns;
 			waits += PERHAPS_IDLE.includes(word) ? ns : 0;
