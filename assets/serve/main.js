@@ -10,7 +10,7 @@ import { FlameGraph, FrameColours } from "./flame.js";
 import { frameSets, presetWords } from "./hiding.js";
 import { Inspector } from "./inspect.js";
 import { functionRows, sandwich } from "./sandwich.js";
-import { RAN, bands, readColours } from "./states.js";
+import { CPU_WAIT, RAN, bands, readColours } from "./states.js";
 import { Store, Stream } from "./stream.js";
 import { RowTable, historyOf, threadRows, wakerRows } from "./threads.js";
 import { Timeline } from "./timeline.js";
@@ -21,7 +21,8 @@ const $ = id => document.getElementById(id);
 const store = new Store(), view = new View(store.functions), before = new View(store.functions);
 const state = readState(location.hash);
 let rested = 0, resting = 0;
-let look = null, pinned = null, drawn = false, wasLive = state.window.includes("-") ? "60" : state.window, connection = "lost";
+let look = null, pinned = null, drawn = false, wasLive = state.window.includes("-") ? "60" : state.window;
+let connection = "connecting", trouble = "";
 let shown = []; /* the ticks of the window */
 
 /* --- what is shown --- */
@@ -43,15 +44,21 @@ function ticksOf(recording, window) {
 	const { ticks } = recording;
 	if (window === "all" || !ticks.length)
 		return ticks.slice();
-	const [from, to] = window.split("-").map(Number);
-	if (to) {
-		const middle = tick => (tick.begin + tick.end) / 2;
-		const found = ticks.filter(tick => middle(tick) >= from && middle(tick) <= to);
+	if (window.includes("-")) {
+		const found = ticksBetween(recording, window);
 		return found.length ? found : ticks.slice(-1);
 	}
-	const end = recording.elapsed - from * 1e9;
+	const end = recording.elapsed - window * 1e9;
 	return ticks.filter(tick => tick.start >= end - tick.ns / 2);
 }
+
+/* `window`: two Unix times in ms with a hyphen. */
+function ticksBetween(recording, window) {
+	const [from, to] = window.split("-").map(Number), middle = tick => (tick.begin + tick.end) / 2;
+	return recording.ticks.filter(tick => middle(tick) >= from && middle(tick) <= to);
+}
+
+const windowOf = ticks => Math.round(ticks[0].begin) + "-" + Math.round(ticks[ticks.length - 1].end);
 
 const hiddenBands = () => new Set(bands.filter(band => state.hide.includes(band.name)).map(band => band.number));
 
@@ -111,17 +118,33 @@ function save() {
 /* --- comparing --- */
 
 function pin() {
-	pinned = pinned ? null : { recording: store.recording, ticks: shown };
-	if (!pinned)
+	if (!state.pin && !shown.length)
+		return;
+	change({ pin: state.pin ? "" : windowOf(shown) });
+}
+
+/*
+ * The window whose times the address has. Its readings stay while this page is open, also those that
+ * the server has thrown away; after it was loaded they come one by one.
+ */
+function findPinned() {
+	const { recording } = store, was = pinned;
+	if (was && was.times !== state.pin)
+		pinned = null;
+	if (state.pin && (!pinned || pinned.recording === recording)) {
+		const ticks = ticksBetween(recording, state.pin);
+		if (ticks.length && (!pinned || ticks.length >= pinned.ticks.length))
+			pinned = { times: state.pin, recording, ticks };
+	}
+	if (was && !pinned)
 		for (const tree of [view.tree, view.callersFirst]) {
 			tree.before.fill(0);
 			tree.sum();
 		}
-	update();
-	later();
 }
 
 function compare() {
+	findPinned();
 	if (!pinned)
 		return;
 	before.show(pinned.recording, pinned.ticks, wanted());
@@ -139,7 +162,7 @@ function showHead(recording) {
 	const totals = view.totals(), whole = totals.byBand.reduce((a, b) => a + b, 0);
 	const waits = bands.filter(band => band.number !== RAN && totals.byBand[band.number] >= 0.005 * whole && whole > 0)
 		.sort((a, b) => totals.weights[b.number] - totals.weights[a.number]).slice(0, 3);
-	const words = waits.map((band, i) => band.name + " " + Math.round(100 * totals.byBand[band.number] / whole) + " %"
+	const words = waits.map((band, i) => (band.number === CPU_WAIT ? "a CPU" : band.name) + " " + Math.round(100 * totals.byBand[band.number] / whole) + " %"
 		+ (i < 2 ? " (mostly " + mostly(recording, band.number) + ")" : ""));
 	$("answer").textContent = about.cpus + (about.cpus === 1 ? " CPU, " : " CPUs, ") + share + " % busy; "
 		+ (words.length ? "threads wait for: " + words.join(", ") : "no thread waited for anything but work");
@@ -152,7 +175,9 @@ function showHead(recording) {
 	showLosses();
 	const clock = ms => new Date(ms).toLocaleTimeString([], { hour12: false });
 	const span = ticks => clock(ticks[0].begin) + " to " + clock(ticks[ticks.length - 1].end);
-	$("window-text").textContent = span(shown) + ", " + time(view.ns) + (pinned ? "; before: " + span(pinned.ticks) : "");
+	const isGone = state.window.includes("-") && !ticksBetween(recording, state.window).length;
+	$("window-text").textContent = (isGone ? "no longer kept; shown is " : "") + span(shown) + ", " + time(view.ns)
+		+ (pinned ? "; before: " + span(pinned.ticks) : state.pin ? "; before: no longer kept" : "");
 }
 
 /* The program with most of the waits of a band. */
@@ -337,13 +362,15 @@ function update() {
 	const isFixed = state.window.includes("-");
 	$("pause").textContent = isFixed ? "Go live" : "Pause";
 	$("pause").setAttribute("aria-pressed", isFixed);
-	$("pin").textContent = pinned ? "Stop comparing" : "Pin to compare";
+	$("pin").textContent = state.pin ? "Stop comparing" : "Pin to compare";
 	const hides = state.presets.length + state.without.length;
 	$("hide-open").textContent = hides ? "Hide (" + hides + ")" : "Hide";
-	$("legend").hidden = !pinned;
-	$("pin").setAttribute("aria-pressed", !!pinned);
-	$("status").textContent = connection !== "live" ? "no connection, trying again" : isFixed ? "paused" : "live";
-	$("status").className = connection !== "live" ? "lost" : isFixed ? "paused" : "live";
+	$("legend").hidden = !state.pin;
+	$("pin").setAttribute("aria-pressed", !!state.pin);
+	$("status").textContent = $("status").className = connection !== "live" ? connection : isFixed ? "paused" : "live";
+	document.body.dataset.connection = connection;
+	$("trouble").textContent = trouble;
+	$("trouble").hidden = !trouble;
 	for (const name of ["search", "filter"])
 		if (document.activeElement !== $(name))
 			$(name).value = state[name];
@@ -367,7 +394,7 @@ function pause() {
 	if (state.window.includes("-"))
 		change({ window: wasLive });
 	else if (shown.length)
-		change({ window: Math.round(shown[0].begin) + "-" + Math.round(shown[shown.length - 1].end) });
+		change({ window: windowOf(shown) });
 }
 
 function setTheme() {
@@ -467,7 +494,13 @@ fillLegend($("legend"));
 readLook();
 drawn = true;
 update();
-new Stream(store, serverAddress("api/live"), {
+new Stream(store, serverAddress, {
 	changed: type => { if (type === "tick") laterForReading(); },
-	status: value => { connection = value; update(); },
+	status: (value, words = "") => {
+		if (value === connection && words === trouble)
+			return;
+		connection = value;
+		trouble = words;
+		update();
+	},
 });

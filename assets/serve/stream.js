@@ -244,9 +244,20 @@ export class Store {
 	}
 }
 
+/* What a refusal means for who looks at the page, and whether asking again may help. */
+const refusals = {
+	401: ["The server refuses the token in the address of this page, or lacks one: open the address that ctprof printed.", false],
+	403: ["The server does not answer under this name: open the address that ctprof printed.", false],
+	429: ["Too many wrong tokens were tried: wait for a minute, then open the address that ctprof printed.", false],
+	503: ["The server has as many clients as it takes.", true],
+};
+const GONE = "ctprof does not answer: it has ended, or cannot be reached.";
+
 /*
- * Reads /api/live into a store. Browsers connect again by themselves, with the number of the last
- * tick; after an answer that is none, or a tick that does not follow, the stream begins anew.
+ * Reads /api/live into a store. `address(path, query)` makes addresses of the server. Browsers connect
+ * again by themselves, with the number of the last tick; after an answer that is none, or a tick that
+ * does not follow, the stream begins anew. `status("live", "lost" or "refused", words)` is called when
+ * that changes.
  */
 export class Stream {
 	constructor(store, address, { changed, status }) {
@@ -255,12 +266,13 @@ export class Stream {
 	}
 
 	connect() {
-		this.source = new EventSource(this.address);
+		this.source = new EventSource(this.address("api/live"));
 		this.source.addEventListener("open", () => this.status("live"));
 		this.source.addEventListener("error", () => {
-			this.status("lost");
 			if (this.source.readyState === EventSource.CLOSED)
-				this.again();
+				this.ask();
+			else
+				this.status("lost", GONE + " Trying again …");
 		});
 		this.on("about", about => {
 			this.store.about = about;
@@ -279,8 +291,7 @@ export class Stream {
 			try {
 				take(JSON.parse(event.data));
 			} catch (wrong) {
-				this.status("lost", wrong.message);
-				this.again();
+				this.again("lost", "What the server sent cannot be read (" + wrong.message + ").");
 				return;
 			}
 			this.status("live");
@@ -288,9 +299,29 @@ export class Stream {
 		});
 	}
 
-	again() {
+	/* An event source does not tell what the answer was. */
+	async ask() {
+		const stop = new AbortController();
+		try {
+			const answer = await fetch(this.address("api/live", { history: 0 }), { signal: stop.signal });
+			const [words, isWorthIt] = answer.ok ? ["The stream ended.", true]
+				: refusals[answer.status] || ["The server answers: " + (await answer.text()).trim().slice(0, 200), true];
+			if (isWorthIt)
+				this.again("lost", words, 1000 * (answer.headers.get("Retry-After") || 0));
+			else
+				this.status("refused", words);
+		} catch {
+			this.again("lost", GONE);
+		}
+		stop.abort();
+	}
+
+	/* After the time that the server wants, or longer and longer ones. */
+	again(status, words, wait = 0) {
+		const after = Math.max(this.wait, wait);
 		this.source.close();
-		setTimeout(() => this.connect(), this.wait);
-		this.wait = Math.min(8000, 2 * this.wait);
+		this.status(status, words + " Trying again in " + Math.ceil(after / 1000) + " s …");
+		setTimeout(() => this.connect(), after);
+		this.wait = Math.min(30000, 2 * this.wait);
 	}
 }

@@ -8,14 +8,14 @@
 const text = [value => value, value => value], flag = [value => value === "1", value => value ? "1" : ""];
 const list = [value => value.split(",").filter(part => part), value => value.join(",")];
 const members = {
-	view: ["view", ...text], mode: ["mode", ...text], by: ["group", ...text], window: ["window", ...text],
+	view: ["view", ...text], mode: ["mode", ...text], by: ["group", ...text], window: ["window", ...text], pin: ["pin", ...text],
 	idle: ["idle", ...text], preset: ["presets", ...list], without: ["without", ...list], hide: ["hide", ...list], icicle: ["icicle", ...flag], leaf: ["leaf", ...flag],
 	modules: ["modules", ...flag], filter: ["filter", ...text], search: ["search", ...text], zoom: ["zoom", ...text],
 	fn: ["fn", ...text], thread: ["thread", ...text], rows: ["rows", ...text], sort: ["sort", ...text],
 	table: ["table", ...text], theme: ["theme", ...text],
 };
 
-export const defaults = Object.freeze({ view: "flame", mode: "wall", group: "program", window: "60", idle: "", hide: [], presets: [], without: [],
+export const defaults = Object.freeze({ view: "flame", mode: "wall", group: "program", window: "60", pin: "", idle: "", hide: [], presets: [], without: [],
 	icicle: false, leaf: false, modules: false, filter: "", search: "", zoom: "", fn: "", thread: "", rows: "thread",
 	sort: "", table: "threads", theme: "" });
 

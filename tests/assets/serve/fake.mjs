@@ -93,6 +93,10 @@ export class FakeServer {
 			response.writeHead(401, headers).end("a token is needed");
 			return;
 		}
+		if (this.refusal) {
+			response.writeHead(this.refusal, { ...headers, "Retry-After": "1" }).end("too many clients wait for data");
+			return;
+		}
 		if (url.pathname === "/api/about") {
 			response.writeHead(200, { ...headers, "Content-Type": "application/json" }).end(JSON.stringify(this.about));
 		} else if (url.pathname === "/api/live") {

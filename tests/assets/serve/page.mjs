@@ -128,10 +128,16 @@ const cases = {
 		assert(Math.abs(sums[0] - sum(before) * scale) < 1000, sums[0] + " before, not " + sum(before) * scale);
 		assert.strictEqual(sums[1], sum(after));
 		await picture(page, "compare");
+		/* The address has it. */
+		const again = await openPage(server, { hash: await page.run(() => location.hash) });
+		assert.deepStrictEqual(await again.run(() => [ctprofPage.view.tree.before[0], ctprofPage.view.tree.total[0]]), sums.slice(0, 2));
+		const gone = await openPage(server, { hash: "#pin=1000-2000" });
+		assert.match(await text(gone, "window-text"), /before: no longer kept$/);
+		await page.send("Page.bringToFront");
 		await page.press("p");
 		await settled(page);
 		await showsTruth(page, server, 101, 110);
-		return [page, server];
+		return [page, again, gone, server];
 	},
 
 	async "has callers and callees, wakers, functions and an inspector"() {
@@ -219,6 +225,7 @@ const cases = {
 		const { port } = server;
 		await server.close();
 		await page.until(() => document.getElementById("status").className === "lost");
+		assert.match(await text(page, "trouble"), /^ctprof does not answer/);
 		const next = await serverWith({ port, generation: 2, history: 70, readings: { seed: 9, beginMs: FIRST + 200000 } });
 		await page.until(() => document.getElementById("status").className === "live" && +document.body.dataset.seq === 70
 			&& ctprofPage.store.recording.ticks.length === 70);
@@ -240,6 +247,26 @@ const cases = {
 			return address;
 		});
 		assert.match(link, /\/api\/profile\?from=\d+&to=\d+&mode=wall&format=pprof&idle=0&token=s3cret$/);
+		return [page, server];
+	},
+
+	async "says why the server refuses it"() {
+		const server = await serverWith({ token: "s3cret" }), page = await browser.page({ width: 1000, height: 700 });
+		await page.open(server.address.replace("s3cret", "wrong"));
+		await page.until(() => document.getElementById("status").className === "refused");
+		assert.match(await text(page, "trouble"), /refuses the token .* open the address that ctprof printed\.$/);
+		await picture(page, "refused");
+		const asked = server.requests.length;
+		/* Too many clients, and then one less. */
+		server.refusal = 503;
+		await page.open(server.address);
+		await page.until(() => document.getElementById("status").className === "lost");
+		assert.match(await text(page, "trouble"), /^The server has as many clients as it takes\. Trying again in \d s/);
+		server.refusal = 0;
+		await page.until(() => document.getElementById("status").className === "live");
+		assert.strictEqual(await text(page, "trouble"), "");
+		assert(server.requests.length > asked);
+		page.problems = page.problems.filter(problem => !/the server responded with a status of (401|503)/.test(problem));
 		return [page, server];
 	},
 
