@@ -144,7 +144,7 @@ export function fillLegend(box) {
 const keys = [
 	["/", "search for functions"], ["f", "filter threads"], ["Space", "pause, and go on"], ["p", "pin this window, and compare"],
 	["w o e", "wall time, on CPUs, off CPUs"], ["i", "flame or icicle"], ["l", "begin with what was called last"],
-	["c", "colours by state or by file"], ["d", "idle waits"], ["h", "what the flame graph leaves out"], ["b", "flame graph, or callers and callees"],
+	["c", "colours by state or by file"], ["d", "idle waits"], ["h", "what the flame graph leaves out"], ["x", "downloads"], ["b", "flame graph, or callers and callees"],
 	["← ↑ ↓ →", "move in the graph, or the window in the picture of the past"], ["Enter", "zoom in"], ["Backspace", "zoom out"],
 	["s", "callers and callees of the frame"], ["Esc", "close, clear the search, show all"], ["?", "this help"],
 ];
@@ -159,21 +159,25 @@ export function fillHelp(dialog) {
 		+ "a double click there goes back to now.", "faint"), close);
 }
 
-/* Links and buttons of the menu: [[text, act or address()]]. */
-export function fillMenu(menu, rows) {
-	for (const [text, act] of rows) {
-		const link = element("a", text);
-		link.href = "#";
-		link.addEventListener("click", event => {
-			const address = act();
-			if (typeof address === "string") {
-				link.href = address;
-				setTimeout(() => { link.href = "#"; }, 0);
-			} else {
-				event.preventDefault();
-			}
-			menu.parentElement.open = false;
-		});
-		menu.append(link);
+/* Links below headings: [[heading, [[text, act or address()]]]]. An address is followed, and stored. */
+export function fillMenu(menu, parts) {
+	for (const [heading, rows] of parts) {
+		menu.append(element("b", heading));
+		for (const [text, act] of rows) {
+			const link = element("a", text);
+			link.href = "#";
+			link.addEventListener("click", event => {
+				const address = act();
+				if (typeof address === "string") {
+					link.href = address;
+					link.download = "";
+					setTimeout(() => { link.href = "#"; }, 0);
+				} else {
+					event.preventDefault();
+				}
+				menu.parentElement.open = false;
+			});
+			menu.append(link);
+		}
 	}
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is seen, as files: the graph as svg, and its stacks as folded lines.
+ * What is seen, as files: the graph as svg. formats.js has its stacks.
  */
 const { FONT, element } = flameWords;
 
@@ -43,19 +43,10 @@ export function graphAsSvg(graph, title, paper) {
 		+ (graph.options.dark ? "#dfe5ec" : "#1d2430") + '">' + escape(title) + "</text>\n" + pen.parts.join("\n") + "\n</svg>\n";
 }
 
-/* "main;read 1234" for each stack: callers first, nanoseconds. */
-export function treeAsFolded(tree) {
-	const names = tree.functions.names, lines = [];
-	for (let i = 1; i < tree.count; i++)
-		if (tree.own[i] > 0)
-			lines.push(tree.path(i).map(fn => names[fn].replace(/[;\n]/g, ":")).join(";") + " " + tree.own[i]);
-	return lines.sort().join("\n") + "\n";
-}
-
 /* Have the browser store a file. */
-export function download(name, type, text) {
+export function download(name, type, content) {
 	const link = element("a");
-	link.href = URL.createObjectURL(new Blob([text], { type }));
+	link.href = URL.createObjectURL(new Blob([content], { type }));
 	link.download = name;
 	link.click();
 	setTimeout(() => URL.revokeObjectURL(link.href), 10000);

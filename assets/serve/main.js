@@ -5,8 +5,9 @@
  */
 import { View, groups } from "./aggregate.js";
 import { BandButtons, checks, fillHelp, fillLegend, fillMenu, segments, select, toggles } from "./controls.js";
-import { download, graphAsSvg, treeAsFolded } from "./export.js";
+import { download, graphAsSvg } from "./export.js";
 import { FlameGraph, FrameColours } from "./flame.js";
+import { gzipped, treeAsFolded, treeAsPprof, treeAsSpeedscope } from "./formats.js";
 import { frameSets, presetWords } from "./hiding.js";
 import { Inspector } from "./inspect.js";
 import { functionRows, sandwich } from "./sandwich.js";
@@ -404,17 +405,24 @@ function setTheme() {
 
 /* --- downloads --- */
 
-const profile = format => () => serverAddress("api/profile", { from: Math.round(shown[0].begin),
-	to: Math.round(shown[shown.length - 1].end), mode: state.mode, format, ...(showsIdle() ? {} : { idle: 0 }) });
-const stamp = () => new Date(shown[0].begin).toISOString().replace(/[:.]/g, "-").slice(0, 19);
+/* As tools read times that there are: ctprof-2026-11-26T12-00-30.EXTENSION. */
+const storeAs = (extension, type, content) =>
+	download("ctprof-" + new Date(shown[0].begin).toISOString().replace(/[:.]/g, "-").slice(0, 19) + "." + extension, type, content);
+/* Where the graph is zoomed, what is there. With the innermost functions first, tools get all of it, callers first. */
+const zoomedNode = () => state.view === "flame" && !state.leaf ? graph.top : 0;
+const pprofTypes = { wall: "wall", on: "on-cpu", off: "off-cpu" };
 
 fillMenu($("download-menu"), [
-	["Picture (svg)", () => download("ctprof-" + stamp() + ".svg", "image/svg+xml", graphAsSvg(
-		state.view === "sandwich" ? callees : graph, $("answer").textContent, look.paper))],
-	["Stacks as shown (folded)", () => download("ctprof-" + stamp() + ".folded", "text/plain", treeAsFolded(view.tree))],
-	["Window for go tool pprof (pprof)", profile("pprof")],
-	["Window for speedscope", profile("speedscope")],
-	["Window for ctprof flame (json)", profile("json")],
+	["What is seen", [
+		["Picture (svg)", () => storeAs("svg", "image/svg+xml", graphAsSvg(state.view === "sandwich" ? callees : graph, $("answer").textContent, look.paper))],
+		["Stacks (folded)", () => storeAs("folded", "text/plain", treeAsFolded(view.tree, state.view === "flame" ? graph.top : 0))],
+		["Stacks for go tool pprof", async () => storeAs("pb.gz", "application/octet-stream", await gzipped(treeAsPprof(view.callersFirst, zoomedNode(),
+			{ type: pprofTypes[state.mode], begin: shown[0].begin, ns: view.ns })))],
+		["Stacks for speedscope", () => storeAs("speedscope.json", "application/json", treeAsSpeedscope(view.callersFirst, zoomedNode(), $("answer").textContent))]]],
+	["From the server", [
+		["All of this window, for ctprof flame (json)", () => serverAddress("api/profile", { from: Math.round(shown[0].begin),
+			to: Math.round(shown[shown.length - 1].end), mode: state.mode, format: "json" })],
+		["Snapshot of the threads now, for ctprof show", () => serverAddress("api/snapshot")]]],
 ]);
 
 /* --- keys --- */
@@ -435,7 +443,7 @@ function escape() {
 const keyActions = {
 	"/": () => focus("search"), f: () => focus("filter"), " ": pause, p: pin, w: () => change({ mode: "wall", hide: [] }),
 	o: () => change({ mode: "on", hide: [] }), e: () => change({ mode: "off", hide: [] }), i: () => change({ icicle: !state.icicle }),
-	l: () => change({ leaf: !state.leaf, zoom: "" }), c: () => change({ modules: !state.modules }), d: toggleIdle, h: () => openMenu("hide"),
+	l: () => change({ leaf: !state.leaf, zoom: "" }), c: () => change({ modules: !state.modules }), d: toggleIdle, h: () => openMenu("hide"), x: () => openMenu("download"),
 	b: () => openView(state.view === "flame" ? "sandwich" : "flame"), "?": () => $("help").showModal(),
 };
 

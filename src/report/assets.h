@@ -30,6 +30,7 @@
 	ASSET(SERVE_CONTROLS, "assets/serve/controls.js")   \
 	ASSET(SERVE_EXPORT, "assets/serve/export.js")       \
 	ASSET(SERVE_FLAME, "assets/serve/flame.js")         \
+	ASSET(SERVE_FORMATS, "assets/serve/formats.js")     \
 	ASSET(SERVE_HIDING, "assets/serve/hiding.js")       \
 	ASSET(SERVE_INSPECT, "assets/serve/inspect.js")     \
 	ASSET(SERVE_MAIN, "assets/serve/main.js")           \

@@ -27,6 +27,7 @@ static const struct static_file files[] = {
 	{ "export.js", ASSET_SERVE_EXPORT, SCRIPT },
 	{ "flame.js", ASSET_SERVE_FLAME, SCRIPT },
 	{ "flame_words.js", ASSET_PAGE_WORDS, SCRIPT },
+	{ "formats.js", ASSET_SERVE_FORMATS, SCRIPT },
 	{ "hiding.js", ASSET_SERVE_HIDING, SCRIPT },
 	{ "icon.svg", ASSET_SERVE_ICON, "image/svg+xml" },
 	{ "inspect.js", ASSET_SERVE_INSPECT, SCRIPT },

@@ -7,6 +7,9 @@
 // What it shows is compared with sums made from the same readings in another way (truth.mjs).
 // --measure prints how long drawing takes; nothing depends on that. Ends with 77 without Chromium.
 import assert from "node:assert";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Browser from "../browser.js";
 import { FakeServer } from "./fake.mjs";
@@ -240,13 +243,13 @@ const cases = {
 		const server = await serverWith({ token: "s3cret" }), page = await openPage(server);
 		assert(server.requests.includes("/api/live?token=s3cret"), server.requests.join(" "));
 		const link = await page.run(() => {
-			const found = [...document.querySelectorAll("#download-menu a")].find(a => /go tool/.test(a.textContent));
+			const found = [...document.querySelectorAll("#download-menu a")].find(a => /ctprof flame/.test(a.textContent));
 			let address = "";
 			found.addEventListener("click", event => { address = found.href; event.preventDefault(); });
 			found.click();
 			return address;
 		});
-		assert.match(link, /\/api\/profile\?from=\d+&to=\d+&mode=wall&format=pprof&idle=0&token=s3cret$/);
+		assert.match(link, /\/api\/profile\?from=\d+&to=\d+&mode=wall&format=json&token=s3cret$/);
 		return [page, server];
 	},
 
@@ -272,18 +275,51 @@ const cases = {
 
 	async "stores what is seen"() {
 		const server = await serverWith(), page = await openPage(server);
-		const [isWell, hasNames, stacks] = await page.run(async () => {
-			const found = [], make = URL.createObjectURL;
-			URL.createObjectURL = blob => { found.push(blob); return make.call(URL, blob); };
-			for (const link of [...document.querySelectorAll("#download-menu a")].slice(0, 2))
-				link.click();
-			const [svg, folded] = await Promise.all(found.map(blob => blob.text()));
-			return [!new DOMParser().parseFromString(svg, "image/svg+xml").querySelector("parsererror"),
-				svg.includes(">pthread_mutex_lock<") && svg.includes("Cart::Item const&#38;"), folded];
+		const files = () => page.run(async () => {
+			const found = [], names = [], make = URL.createObjectURL, click = HTMLAnchorElement.prototype.click;
+			URL.createObjectURL = blob => { found.push(blob); return "about:blank"; };
+			HTMLAnchorElement.prototype.click = function () { this.download ? names.push(this.download) : click.call(this); };
+			const links = [...document.querySelectorAll("#download-menu a")].slice(0, 4);
+			for (const link of links)
+				click.call(link);
+			while (found.length < 4)
+				await new Promise(done => setTimeout(done, 10));
+			URL.createObjectURL = make;
+			HTMLAnchorElement.prototype.click = click;
+			const texts = {};
+			for (let i = 0; i < 4; i++)
+				texts[names[i].replace(/^ctprof-[-\dT]*\./, "")] = await found[i].arrayBuffer().then(bytes => btoa(Array.from(new Uint8Array(bytes), c => String.fromCharCode(c)).join("")));
+			return { texts, isWell: !new DOMParser().parseFromString(atob(texts.svg), "image/svg+xml").querySelector("parsererror") };
 		});
-		assert(isWell, "the svg is not well-formed");
-		assert(hasNames, "the svg lacks names");
-		assert.strictEqual(stacks, foldedText(truthOf(server, 31, 90).folded));
+		const bytesOf = text => Buffer.from(text, "base64"), plain = lines => lines.replaceAll("_[k]", "");
+		/* What the program makes of a file, without its names of threads. */
+		const read = (name, text) => {
+			const folder = mkdtempSync(join(tmpdir(), "ctprof-page-"));
+			writeFileSync(join(folder, name), bytesOf(text));
+			const lines = execFileSync("build/ctprof", ["flame", "-q", join(folder, name), "--format", "folded", "--group-by", "none", "-o", "-"]);
+			rmSync(folder, { recursive: true });
+			return plain(lines.toString()).split("\n").sort().join("\n").trim() + "\n";
+		};
+		const speedscope = text => {
+			const { shared, profiles: [{ samples, weights }] } = JSON.parse(bytesOf(text));
+			return samples.map((s, i) => s.map(f => shared.frames[f].name).join(";") + " " + weights[i]).sort().join("\n") + "\n";
+		};
+		const check = async wanted => {
+			const { texts, isWell } = await files(), lines = plain(bytesOf(texts.folded).toString());
+			assert(isWell, "the svg is not well-formed");
+			assert.strictEqual(lines, wanted);
+			assert.strictEqual(read("x.pb.gz", texts["pb.gz"]), wanted);
+			assert.strictEqual(speedscope(texts["speedscope.json"]), wanted);
+			return bytesOf(texts.svg).toString();
+		};
+		const of = truthOf(server, 31, 90).folded, svg = await check(foldedText(of));
+		assert(svg.includes(">pthread_mutex_lock<") && svg.includes("Cart::Item const&#38;"), "the svg lacks names");
+		/* A window, threads, a state and a part of the graph. */
+		await page.run(hash => { location.hash = hash; }, "#window=" + (FIRST + 10000) + "-" + (FIRST + 25000)
+			+ "&filter=shopd&mode=off&hide=network&zoom=shopd%0Amain%0Aserve%0ACart%3A%3Aupdate(Cart%3A%3AItem+const%26)");
+		await settled(page);
+		await page.until(() => +document.body.dataset.seq === 25);
+		await check(foldedText(new Map([...truthOf(server, 11, 25).folded].filter(([stack]) => /^shopd;main;serve;Cart::update.*futex/.test(stack)))));
 		return [page, server];
 	},
 };
