@@ -101,10 +101,15 @@ void json_line(struct json_writer *w);
 /* The document is whole: a new line, and the next value begins another document. */
 void json_document_end(struct json_writer *w);
 
-/* Hand out what is left; returns the first error there was. */
+/* Hand out what is left; returns the first error there was. The writer keeps its memory, and may
+ * begin another document. */
 struct error *json_writer_finish(struct json_writer *w) MUST_CHECK;
 
-/* Takes one that was never finished. */
+/* Takes one that was never finished, and one that is all zero. */
 void json_writer_deinit(struct json_writer *w);
+static inline void json_writer_deinit_guard(struct json_writer *w)
+{
+	json_writer_deinit(w);
+}
 
 #endif

@@ -222,7 +222,7 @@ static void write_member(struct json_writer *w, const char *key, const char *tex
 static struct error *print_json(const struct doctor_arguments *arguments,
 				const struct probe_result *results)
 {
-	struct json_writer w;
+	_cleanup_(json_writer_deinit) struct json_writer w = { 0 };
 	struct error *err = json_writer_init(&w, to_stdout, NULL);
 
 	if (err)

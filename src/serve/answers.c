@@ -411,7 +411,7 @@ struct error *answer_threads(struct http_exchange *exchange, void *context, enum
 {
 	_cleanup_(profile_destroy) struct profile *profile = NULL;
 	_cleanup_free_ uint64_t(*sums)[STATE_COUNT] = NULL;
-	struct json_writer w;
+	_cleanup_(json_writer_deinit) struct json_writer w = { 0 };
 	struct error *err = find_profile(exchange, context, ret, &profile);
 
 	if (err || *ret == HTTP_LATER)

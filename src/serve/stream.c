@@ -358,7 +358,7 @@ void stream_write_about(struct json_writer *w, const struct store *store, uint64
 struct error *stream_about(struct http_exchange *exchange, void *context, enum http_step *ret)
 {
 	const struct web *web = context;
-	struct json_writer w;
+	_cleanup_(json_writer_deinit) struct json_writer w = { 0 };
 	struct error *err;
 
 	*ret = web->store->ticks.count ? HTTP_DONE : HTTP_LATER;
@@ -404,7 +404,7 @@ static struct error *put_event(struct http_exchange *exchange, const char *head)
 static struct error *send_about(struct http_exchange *exchange, const struct web *web)
 {
 	struct error *err = put_event(exchange, "event: about\ndata: ");
-	struct json_writer w;
+	_cleanup_(json_writer_deinit) struct json_writer w = { 0 };
 
 	if (!err)
 		err = json_writer_init(&w, http_write, exchange);
@@ -427,7 +427,7 @@ static struct error *send_reset(struct http_exchange *exchange, uint64_t generat
 static struct error *send_tick(struct http_exchange *exchange, const struct store *store,
 			       const struct store_tick *tick, struct stream_position *position)
 {
-	struct json_writer w;
+	_cleanup_(json_writer_deinit) struct json_writer w = { 0 };
 	struct error *err;
 	char head[80];
 
@@ -439,11 +439,8 @@ static struct error *send_tick(struct http_exchange *exchange, const struct stor
 	if (err)
 		return err;
 	err = stream_write_tick(&w, store, tick, position);
-	if (err) {
-		json_writer_deinit(&w);
-		return err;
-	}
-	err = json_writer_finish(&w);
+	if (!err)
+		err = json_writer_finish(&w);
 	return err ? err : put_event(exchange, "\n\n");
 }
 

@@ -95,7 +95,7 @@ static struct error *find_subject(struct top *top, struct screen_subject *ret, b
 
 static struct error *print_report(const struct inspect_report *report)
 {
-	struct json_writer w;
+	_cleanup_(json_writer_deinit) struct json_writer w = { 0 };
 	struct error *err = json_writer_init(&w, stream_to_file, stdout);
 
 	if (err)
