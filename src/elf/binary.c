@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "elf/dwarf_file.h"
 #include "elf/go_functions.h"
 #include "elf/packed_symbols.h"
 #include "elf/stubs.h"
@@ -20,6 +21,8 @@ struct binary {
 	struct functions functions;
 	uint64_t *inlined_work; /* NULL: none are looked for, or `inlined` was opened */
 	struct inlined *inlined;
+	bool is_restarted;
+	bool has_all; /* `inlined` is of all addresses */
 };
 
 static void close_part(struct binary_part *part)
@@ -150,6 +153,47 @@ uint64_t binary_copied(const struct binary *binary)
 	       binary->packed.image.size;
 }
 
+bool binary_is_current(const struct binary *binary)
+{
+	return image_is_current(&binary->own.image) && image_is_current(&binary->debug.image);
+}
+
+size_t binary_bytes(const struct binary *binary)
+{
+	return sizeof(*binary) + (size_t)binary_copied(binary) +
+	       binary->functions.room * sizeof(*binary->functions.items) +
+	       (binary->inlined ? inlined_bytes(binary->inlined) : 0);
+}
+
+static void forget_inlined(struct binary *binary)
+{
+	inlined_destroy(binary->inlined);
+	binary->inlined = NULL;
+	binary->has_all = false;
+}
+
+void binary_release(struct binary *binary)
+{
+	if (binary->inlined &&
+	    (!binary->has_all || inlined_bytes(binary->inlined) > BINARY_INLINED_BYTES_MAX))
+		forget_inlined(binary);
+	binary->inlined_work = NULL;
+	image_forget(&binary->own.image);
+	image_forget(&binary->debug.image);
+}
+
+void binary_restart(struct binary *binary, uint64_t *inlined_work)
+{
+	binary->is_restarted = true;
+	binary->inlined_work = inlined_work;
+	if (!inlined_work)
+		forget_inlined(binary);
+	if (!binary->inlined)
+		return;
+	inlined_resume(binary->inlined, inlined_work);
+	binary->inlined_work = NULL;
+}
+
 struct text binary_build_id(const struct binary *binary)
 {
 	return elf_build_id(&binary->own.elf);
@@ -211,14 +255,20 @@ bool binary_address(const struct binary *binary, uint64_t offset, uint64_t mappe
 
 /* --- search --- */
 
+/* What is asked for again is read as a whole, and stays, unless it is large. */
 void binary_prepare(struct binary *binary, const struct dwarf_addresses *addresses)
 {
-	struct image *image =
-		has_information(&binary->own) ? &binary->own.image : &binary->debug.image;
+	struct binary_part *part = has_information(&binary->own) ? &binary->own : &binary->debug;
 
-	if (!binary->inlined_work)
+	if (!binary->inlined_work || !has_information(part)) {
+		binary->inlined_work = NULL;
 		return;
-	if (!inlined_open(image, addresses, binary->inlined_work, &binary->inlined))
+	}
+	binary->has_all =
+		!addresses || (binary->is_restarted &&
+			       dwarf_file_bytes_of_all(&part->elf) <= BINARY_INLINED_BYTES_MAX);
+	if (!inlined_open(&part->image, binary->has_all ? NULL : addresses, binary->inlined_work,
+			  &binary->inlined))
 		binary->inlined = NULL;
 	binary->inlined_work = NULL;
 }

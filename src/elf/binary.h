@@ -42,6 +42,19 @@ DEFINE_CLEANUP(binary_destroy, struct binary *)
 /* The number of bytes of files that were read for it so far. */
 uint64_t binary_copied(const struct binary *binary);
 
+/* Are its files as they were when it was opened? */
+bool binary_is_current(const struct binary *binary);
+
+/* The memory that it keeps after binary_release(). */
+size_t binary_bytes(const struct binary *binary);
+
+/* Release what was read, but for the functions and, after a restart, debug information that takes
+ * no more than BINARY_INLINED_BYTES_MAX. binary_restart() must come before the next search, which
+ * spends `inlined_work` as in binary_options. */
+#define BINARY_INLINED_BYTES_MAX ((size_t)16 << 20)
+void binary_release(struct binary *binary);
+void binary_restart(struct binary *binary, uint64_t *inlined_work);
+
 /* The build-id, of any length; empty if there is none. */
 struct text binary_build_id(const struct binary *binary);
 

@@ -30,7 +30,8 @@ static uint64_t inflated_size(const struct elf *elf, const Elf64_Shdr *section)
 	return be64toh(size);
 }
 
-bool dwarf_sections_are_bounded(const struct elf *elf, const char *const *names, size_t count)
+bool dwarf_sections_are_bounded(const struct elf *elf, const char *const *names, size_t count,
+				uint64_t *ret_bytes)
 {
 	uint64_t total = 0, most = elf->image->size * DEBUG_RATIO_MAX;
 
@@ -43,6 +44,7 @@ bool dwarf_sections_are_bounded(const struct elf *elf, const char *const *names,
 		    __builtin_add_overflow(total, inflated_size(elf, section), &total))
 			return false;
 	}
+	*ret_bytes = total;
 	return total <= DEBUG_SIZE_MAX && total <= most;
 }
 

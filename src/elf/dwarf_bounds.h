@@ -18,8 +18,10 @@
 /* Compressed debug information is a third to a tenth of what it was; sections do not overlap. */
 #define DEBUG_RATIO_MAX 64
 
-/* Do the first sections of these names together keep to these bounds? */
-bool dwarf_sections_are_bounded(const struct elf *elf, const char *const *names, size_t count);
+/* Do the first sections of these names together keep to these bounds? `ret_bytes` is what they
+ * have, packed and inflated. */
+bool dwarf_sections_are_bounded(const struct elf *elf, const char *const *names, size_t count,
+				uint64_t *ret_bytes);
 
 /* libdw makes of a byte of abbreviations ten, and a kilobyte of each unit: the limits of a file. */
 #define DEBUG_ABBREVIATIONS_MAX ((uint64_t)32 << 20)

@@ -155,12 +155,27 @@ static void put_headers(struct file_copying *c)
 	put_section(c, NAMES_NUMBER, ".shstrtab", &names);
 }
 
+static bool are_bounded(const struct elf *elf, uint64_t *ret_bytes)
+{
+	return dwarf_sections_are_bounded(elf, section_names[0],
+					  sizeof(section_names) / sizeof(section_names[0][0]),
+					  ret_bytes);
+}
+
+uint64_t dwarf_file_bytes_of_all(const struct elf *elf)
+{
+	uint64_t bytes;
+
+	return are_bounded(elf, &bytes) ? bytes : UINT64_MAX;
+}
+
 /* REFUSED: they are too large. NONE: they cannot be read, or there is no memory. */
 static enum dwarf_file_answer copy_sections(struct file_copying *c,
 					    const struct dwarf_addresses *addresses)
 {
-	if (!dwarf_sections_are_bounded(c->elf, section_names[0],
-					sizeof(section_names) / sizeof(section_names[0][0])))
+	uint64_t bytes;
+
+	if (!are_bounded(c->elf, &bytes))
 		return DWARF_FILE_REFUSED;
 	open_sections(c);
 	if (!place_sections(c) || !read_sections(c, addresses))
@@ -214,6 +229,7 @@ static enum dwarf_file_answer open_elf(const struct elf *elf,
 	for (size_t i = 0; i < USED_SECTIONS; i++)
 		dwarf_section_close(&c.sections[i]);
 	ret->copy = (char *)c.head;
+	ret->size = c.size;
 	return answer == DWARF_FILE_OPEN ? open_copy(ret, c.size) : answer;
 }
 

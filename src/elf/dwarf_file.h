@@ -28,6 +28,7 @@ enum dwarf_file_answer {
 
 struct dwarf_file {
 	char *copy;
+	size_t size; /* of the copy */
 	Elf *elf;
 	Dwarf *dwarf;
 	/* .debug_abbrev and .debug_line as libdw has them, inflated. The second may be empty. */
@@ -38,6 +39,9 @@ struct dwarf_file {
  * out (dwarf_part.h). If it is not opened, `ret` is empty. */
 enum dwarf_file_answer dwarf_file_open(struct image *image, const struct dwarf_addresses *addresses,
 				       struct dwarf_file *ret);
+
+/* How many bytes the used sections have, packed and inflated; UINT64_MAX: they would be refused. */
+uint64_t dwarf_file_bytes_of_all(const struct elf *elf);
 
 /* Takes an empty one. */
 void dwarf_file_close(struct dwarf_file *file);

@@ -226,6 +226,7 @@ void functions_sort(struct functions *functions)
 		return;
 	qsort(functions->items, functions->count, sizeof(*functions->items), function_by_start);
 	drop_aliases(functions);
+	array_fit(functions);
 	end_labels(functions);
 	find_around(functions);
 }

@@ -29,6 +29,8 @@ int image_open(int fd, struct image *ret)
 	if ((uint64_t)stat.st_size > IMAGE_SIZE_MAX)
 		return EFBIG;
 	image.size = (size_t)stat.st_size;
+	image.modified = stat.st_mtim;
+	image.changed = stat.st_ctim;
 	if (image.size) {
 		image.bytes = mmap(NULL, image.size, PROT_READ | PROT_WRITE,
 				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -47,7 +49,9 @@ int image_open(int fd, struct image *ret)
 
 struct image image_of(struct text bytes)
 {
-	return (struct image){ (char *)(uintptr_t)bytes.bytes, bytes.length, -1, NULL, 0 };
+	return (struct image){ .bytes = (char *)(uintptr_t)bytes.bytes,
+			       .size = bytes.length,
+			       .fd = -1 };
 }
 
 void image_close(struct image *image)
@@ -58,6 +62,32 @@ void image_close(struct image *image)
 		munmap(image->bytes, image->size);
 	free(image->there);
 	*image = (struct image){ .fd = -1 };
+}
+
+static bool is_same_time(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+void image_forget(struct image *image)
+{
+	if (!image->there || !image->size)
+		return;
+	/* The mapping stays: it is of private memory, which is zero afterwards. */
+	if (madvise(image->bytes, image->size, MADV_DONTNEED))
+		return;
+	memset(image->there, 0, image->size / PIECE + 1);
+	image->room = IMAGE_COPY_MAX;
+}
+
+bool image_is_current(const struct image *image)
+{
+	struct stat stat;
+
+	return !image->there ||
+	       (!file_stat(image->fd, &stat) && (uint64_t)stat.st_size == image->size &&
+		is_same_time(stat.st_mtim, image->modified) &&
+		is_same_time(stat.st_ctim, image->changed));
 }
 
 /* All `size` bytes, or false. */

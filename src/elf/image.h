@@ -14,6 +14,8 @@
 #ifndef ELF_IMAGE_H
 #define ELF_IMAGE_H
 
+#include <time.h>
+
 #include "base/text.h"
 
 /* Larger files are refused. */
@@ -35,6 +37,7 @@ struct image {
 	/* Bytes that may still be copied; callers may lower it. Holes are not copied, for memory is
 	 * zero without that. */
 	size_t room;
+	struct timespec modified, changed; /* when it was opened */
 };
 
 /* The regular file behind `fd`, which stays the caller's and must stay open. Returns 0 or an errno:
@@ -49,6 +52,13 @@ void image_close(struct image *image);
 /* These bytes, valid until image_close; without bytes (NULL) when they are not all in the file,
  * could not be read, or are more than the bounds above. */
 struct text image_bytes(struct image *image, uint64_t offset, uint64_t size);
+
+/* Forget what was copied, which is read again on access: bytes that were returned are no more. The
+ * file may have changed then, so what was checked before must be checked again. */
+void image_forget(struct image *image);
+
+/* Is the file as it was when the image was opened? Bytes in memory are. */
+bool image_is_current(const struct image *image);
 
 /* The number of bytes of the file copied so far, unless a caller has lowered `room`. */
 size_t image_copied(const struct image *image);

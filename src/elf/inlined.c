@@ -20,6 +20,10 @@
 /* From an entry to the one that has its name: a copy, its origin, what that specifies. */
 #define HOPS_MAX 8
 
+/* What libdw makes of a unit and of a byte of lines. */
+#define UNIT_BYTES 1024
+#define LINE_BYTES 16
+
 /* A range of addresses, and the unit or entry that it belongs to. */
 struct range {
 	uint64_t start, end;
@@ -505,6 +509,20 @@ bool inlined_open(struct image *image, const struct dwarf_addresses *addresses, 
 	}
 	*ret = inlined;
 	return true;
+}
+
+size_t inlined_bytes(const struct inlined *inlined)
+{
+	return *inlined->work && !inlined->has_no_memory
+		       ? inlined->file.size + inlined->units.count * UNIT_BYTES +
+				 (size_t)inlined->line_bytes * LINE_BYTES +
+				 inlined->range_count * sizeof(struct range)
+		       : SIZE_MAX;
+}
+
+void inlined_resume(struct inlined *inlined, uint64_t *work)
+{
+	inlined->work = work;
 }
 
 void inlined_destroy(struct inlined *inlined)

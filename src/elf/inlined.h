@@ -50,6 +50,13 @@ struct inlined;
  * then; NULL: any. */
 bool inlined_open(struct image *image, const struct dwarf_addresses *addresses, uint64_t *work,
 		  struct inlined **ret);
+/* The memory that it has by now, roughly: libdw says nothing of its own. SIZE_MAX: something was
+ * not found for lack of work or memory, so that it should be opened anew. */
+size_t inlined_bytes(const struct inlined *inlined);
+
+/* Go on with another budget. */
+void inlined_resume(struct inlined *inlined, uint64_t *work);
+
 /* Takes NULL. */
 void inlined_destroy(struct inlined *inlined);
 

@@ -2,11 +2,13 @@
 #include "profile/symbol_cache.h"
 
 #include "base/clock.h"
+#include "profile/binary_cache.h"
 
-/* Limits of a generation. A busy host has fewer addresses within some minutes. A generation ends
- * when its names take half of BYTES_MAX. */
-#define SYMBOLS_MAX ((size_t)1 << 17)
-#define BYTES_MAX   ((size_t)32 << 20)
+/* Limits of a generation. A busy host has fewer addresses in a reading; where programs come and go,
+ * each has some that are never asked for again. A generation ends when its names take half of
+ * BYTES_MAX. */
+#define SYMBOLS_MAX ((size_t)1 << 15)
+#define BYTES_MAX   ((size_t)16 << 20)
 
 /* /proc/kallsyms is read again after the first time if an address had no name (modules and BPF
  * programs are loaded), else after the second (unloaded code may have left its addresses to other
@@ -39,6 +41,7 @@ struct symbol_cache {
 	struct generation generations[2];
 	unsigned now; /* the index of the current generation */
 	struct symbol_cache_counts counts;
+	struct binary_cache *binaries;
 	struct kallsyms *kernel; /* NULL: not read yet */
 	uint64_t kernel_ns;      /* CLOCK_MONOTONIC: when `kernel` was read */
 	bool lacks_kernel;       /* an address had no name in `kernel` */
@@ -63,9 +66,15 @@ struct symbol_cache *symbol_cache_create(void)
 {
 	struct symbol_cache *cache = calloc(1, sizeof(*cache));
 
-	for (size_t i = 0; cache && i < array_length(cache->generations); i++)
+	if (!cache)
+		return NULL;
+	for (size_t i = 0; i < array_length(cache->generations); i++)
 		begin_empty(&cache->generations[i]);
-	return cache;
+	cache->binaries = binary_cache_create(BINARY_CACHE_BYTES);
+	if (cache->binaries)
+		return cache;
+	symbol_cache_destroy(cache);
+	return NULL;
 }
 
 void symbol_cache_destroy(struct symbol_cache *cache)
@@ -74,8 +83,14 @@ void symbol_cache_destroy(struct symbol_cache *cache)
 		return;
 	for (size_t i = 0; i < array_length(cache->generations); i++)
 		empty(&cache->generations[i]);
+	binary_cache_destroy(cache->binaries);
 	kallsyms_destroy(cache->kernel);
 	free(cache);
+}
+
+struct binary_cache *symbol_cache_binaries(struct symbol_cache *cache)
+{
+	return cache->binaries;
 }
 
 struct symbol_cache_counts symbol_cache_counts(const struct symbol_cache *cache)

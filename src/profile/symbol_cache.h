@@ -11,7 +11,8 @@
  *	symbol_cache_destroy(cache);
  *
  * Most addresses of a reading were also in the one before, and opening and indexing their files
- * again is the largest cost of a reading.
+ * again is the largest cost of a reading. The files of new addresses stay open for a while
+ * (profile/binary_cache.h).
  *
  * The key of an address is the build-id of its file and the offset within it. Only files that no
  * other user can have written are cached (origin_is_trusted_file()), since anyone can write a file
@@ -26,6 +27,7 @@
 #include "profile/profile.h"
 
 struct symbol_cache;
+struct binary_cache;
 
 /* NULL without memory. */
 struct symbol_cache *symbol_cache_create(void);
@@ -65,6 +67,9 @@ bool symbol_cache_find(struct symbol_cache *cache, const struct symbol_place *pl
 /* Add a copy of `symbol`. Nothing is added if there is no memory. */
 void symbol_cache_add(struct symbol_cache *cache, const struct symbol_place *place,
 		      const struct cached_symbol *symbol);
+
+/* Binaries that stay open, for addresses that are not there. */
+struct binary_cache *symbol_cache_binaries(struct symbol_cache *cache);
 
 /* The kernel's symbols, read from /proc/kallsyms if they are missing or too old. The cache owns
  * them. */

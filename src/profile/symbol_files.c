@@ -176,6 +176,7 @@ void symbol_files_open_binary(struct symbol_files *f, uint32_t file,
 void symbol_binary_close(struct symbol_binary *opened)
 {
 	binary_destroy(opened->binary);
+	opened->binary = NULL;
 	origin_close(&opened->origin);
 }
 

@@ -53,6 +53,7 @@ struct symbol_binary {
 	struct origin origin;
 	struct binary *binary; /* NULL: there is none */
 	uint32_t user;         /* the user whose budget it uses */
+	uint64_t opened_ns;    /* CLOCK_MONOTONIC, if it was cached; 0: just now */
 };
 #define SYMBOL_BINARY_CLOSED \
 	((struct symbol_binary){ .origin = { .fd = -1, .process = -1, .symfs = -1 } })

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "os/process_user.h"
+#include "profile/binary_cache.h"
 #include "profile/symbol_answers.h"
 #include "profile/symbol_files.h"
 
@@ -168,13 +169,41 @@ static void prepare_binary(const struct symboliser *s, struct lookup *l)
 		binary_prepare(l->opened.binary, &wanted);
 }
 
+/* Is it still open from an earlier profile? */
+static bool take_open(struct symboliser *s, struct lookup *l)
+{
+	struct symbol_cache *cache = cache_for(s, l->places);
+	struct symbol_binary *opened = &l->opened;
+
+	if (!cache || !binary_cache_take(symbol_cache_binaries(cache),
+					 cache_place(s, l->places).mapping, opened))
+		return false;
+	if (!binary_is_current(opened->binary)) {
+		symbol_binary_close(opened);
+		*opened = SYMBOL_BINARY_CLOSED;
+		return false;
+	}
+	binary_restart(opened->binary, s->options->no_inline ? NULL : &s->files.inlined_work);
+	return true;
+}
+
+/* After a look-up that did not hang. */
+static void leave_open(struct symboliser *s, struct lookup *l)
+{
+	struct symbol_cache *cache = l->opened.binary ? cache_for(s, l->places) : NULL;
+
+	if (cache)
+		binary_cache_put(symbol_cache_binaries(cache), cache_place(s, l->places).mapping,
+				 &l->opened);
+}
+
 /* All places of one file. */
 static struct error *answer_file(struct symboliser *s, struct lookup *l)
 {
 	struct symbol_binary *opened = &l->opened;
 	struct error *err = NULL;
 
-	if (!is_ended(s))
+	if (!is_ended(s) && !take_open(s, l))
 		symbol_files_open_binary(&s->files, l->places->file, l->owner, opened);
 	if (opened->binary)
 		prepare_binary(s, l);
@@ -291,6 +320,7 @@ static struct error *look_up_together(struct symboliser *s, const struct place_o
 	if (!guard_run(s->guard, look_up, l, release_lookup))
 		return answer_without_file(s, places, count);
 	err = l->err;
+	leave_open(s, l);
 	release_lookup(l);
 	return err;
 }
@@ -359,6 +389,8 @@ struct error *symbolise_user(struct profile *profile, const struct symbolise_opt
 	struct symboliser s = { .profile = profile, .options = options };
 	struct error *err = symbol_files_init(&s.files, profile, options, &s.places);
 
+	if (options->cache)
+		binary_cache_forget_old(symbol_cache_binaries(options->cache));
 	if (!err) {
 		s.guard = options->guard ? options->guard : symbolise_guard();
 		s.without_thread = guard_without_thread(s.guard);
