@@ -160,6 +160,9 @@ class NodeMap {
 	}
 }
 
+/* A sample that is added is given to so many callers, about. */
+const SUMMED_EACH = 16;
+
 /* The tree of stacks. `wanted.threads`, where it is given, are the only ones. */
 export class Flame extends Span {
 	constructor(functions) {
@@ -208,6 +211,8 @@ export class Flame extends Span {
 	}
 
 	take(recording, ticks, sign) {
+		if (SUMMED_EACH * ticks.reduce((sum, tick) => sum + tick.count, 0) > this.tree.count)
+			this.tree.beginAnew();
 		const { wanted, alone } = this, isOut = [0, 1].map(is => bands.map(band => !wanted.idle && isIdle(band.number, is)));
 		this.put(recording, ticks, (thread, band) => isOut[alone[thread] || 0][band] ? 0 : sign);
 		this.fresh = this.fresh || this.tree.count;

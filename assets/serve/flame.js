@@ -9,7 +9,7 @@
  *	graph.search(pattern);
  *	graph.zoom(node);
  */
-import { BANDS, CPU_WAIT, RAN, bands } from "./states.js";
+import { CPU_WAIT, RAN, bands } from "./states.js";
 import { Placed } from "./tree.js";
 import { Tip } from "./tip.js";
 
@@ -178,25 +178,32 @@ export class FlameGraph {
 			pen.fillRect(x, y, wide, HEIGHT);
 			return DARK_INK;
 		}
-		let blocked = -1, most = RAN, blockedSum = 0;
-		const at = b => tree.bands[b] ? tree.bands[b][i] : 0;
-		for (let b = 0; b < BANDS; b++) {
-			const value = at(b);
-			if (value > at(most))
+		let blocked = -1, most = RAN, largest = 0, blockedMost = 0, blockedSum = 0, ran = 0, ready = 0;
+		for (let bits = tree.mask[i]; bits; bits &= bits - 1) {
+			const b = 31 - Math.clz32(bits & -bits), value = tree.bands[b][i];
+			if (value > largest) {
 				most = b;
-			if (b === RAN || b === CPU_WAIT || !value)
-				continue;
-			blockedSum += value;
-			if (blocked < 0 || value > at(blocked))
-				blocked = b;
+				largest = value;
+			}
+			if (b === RAN) {
+				ran = value;
+			} else if (b === CPU_WAIT) {
+				ready = value;
+			} else {
+				blockedSum += value;
+				if (value > blockedMost) {
+					blocked = b;
+					blockedMost = value;
+				}
+			}
 		}
-		if (options.modules || wide < 3 || at(most) === total) {
+		if (options.modules || wide < 3 || largest === total) {
 			pen.fillStyle = options.modules ? options.colours.ofModule(fn) : options.colours.of(most, fn);
 			pen.fillRect(x, y, wide, HEIGHT);
 			return options.modules ? DARK_INK : options.colours.ink(most, fn);
 		}
 		let bottom = 0, sum = 0;
-		for (const [band, value] of [[RAN, at(RAN)], [CPU_WAIT, at(CPU_WAIT)], [blocked, blockedSum]]) {
+		for (const [band, value] of [[RAN, ran], [CPU_WAIT, ready], [blocked, blockedSum]]) {
 			sum += value;
 			const reach = Math.round(HEIGHT * sum / total);
 			if (value && reach > bottom) {

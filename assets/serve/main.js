@@ -87,6 +87,7 @@ function refresh() {
 	showTable(recording);
 	page.refreshTime = performance.now() - begun;
 	rested = performance.now() + 3 * page.refreshTime;
+	page.seen = recording.ticks[recording.ticks.length - 1].seq;
 	document.body.dataset.seq = shown[shown.length - 1].seq;
 }
 
@@ -111,7 +112,16 @@ function change(members) {
 	later();
 }
 
+/* To change the address takes a browser some ms, and it does not like that often: so it waits a little. */
+let saving = 0;
+
 function save() {
+	clearTimeout(saving);
+	saving = setTimeout(saveNow, 200);
+}
+
+function saveNow() {
+	clearTimeout(saving);
 	const hash = writeState(state);
 	history.replaceState(null, "", location.pathname + location.search + (hash ? "#" + hash : ""));
 }
@@ -490,11 +500,13 @@ $("help-open").addEventListener("click", () => $("help").showModal());
 $("theme").addEventListener("click", () => { change({ theme: look.dark ? "light" : "dark" }); setTheme(); });
 dark.addEventListener("change", setTheme);
 window.addEventListener("resize", later);
+window.addEventListener("pagehide", saveNow);
 window.addEventListener("hashchange", () => { Object.assign(state, readState(location.hash)); setTheme(); update(); });
 document.addEventListener("click", event => closeMenus(event.target));
 
 /* For tests. */
-const page = { store, view, graph, state, refreshTime: 0, shown: () => shown };
+const page = { store, view, graph, state, refreshTime: 0, seen: 0, shown: () => shown,
+	hash: () => { saveNow(); return location.hash; } };
 globalThis.ctprofPage = page;
 
 fillHelp($("help"));

@@ -14,6 +14,9 @@ import { BANDS } from "./states.js";
 /* From there on, stacks are cut off: their times are in the last node that there is. */
 const NODES_MOST = 3e6;
 
+/* A larger tree grows by a quarter: room for nodes is what most of the memory is. */
+const ROOM_DOUBLED = 1 << 19;
+
 /* Pairs of numbers to numbers. */
 export class PairMap {
 	constructor(room = 4096) {
@@ -66,6 +69,8 @@ export class Tree {
 		this.count = 0;
 		this.room = 0;
 		this.children = new PairMap();
+		this.isSummed = false;
+		this.placesOf = null; /* where the nodes of the tree are that was compared with last */
 		this.self = new Array(BANDS).fill(null);
 		this.bands = new Array(BANDS).fill(null); /* with what is called; after sum() */
 		this.grow(1024);
@@ -100,7 +105,7 @@ export class Tree {
 	put(parent, fn) {
 		const node = this.count++;
 		if (node === this.room)
-			this.grow(2 * this.room);
+			this.grow(this.room < ROOM_DOUBLED ? 2 * this.room : Math.ceil(1.25 * this.room));
 		this.parent[node] = parent;
 		this.fn[node] = fn;
 		if (parent < 0)
@@ -122,6 +127,7 @@ export class Tree {
 		return node >= 0 ? node : this.count < NODES_MOST ? this.put(parent, fn) : parent;
 	}
 
+	/* Once there are sums, callers get what is added at once. Else sum() gives it to them. */
 	add(node, band, ns, count) {
 		if (!this.self[band]) {
 			this.self[band] = new Float64Array(this.room);
@@ -130,13 +136,35 @@ export class Tree {
 		this.self[band][node] += ns;
 		this.selfMask[node] |= 1 << band;
 		this.selfTimes[node] += count;
+		if (!this.isSummed)
+			return;
+		const { parent, total, times, mask } = this, sums = this.bands[band];
+		this.own[node] += ns;
+		for (let i = node; i >= 0; i = parent[i]) {
+			sums[i] += ns;
+			total[i] += ns;
+			times[i] += count;
+			mask[i] |= 1 << band;
+		}
+	}
+
+	/* Before so much is added that summing up all nodes is less work. */
+	beginAnew() {
+		this.isSummed = false;
 	}
 
 	/*
 	 * Totals of all nodes: `own` is without, `total` and `bands` are with what a node calls. Most nodes
-	 * have time in one or two bands, so a bit of `mask` says which there are.
+	 * have time in one or two bands, so a bit of `mask` says which there are. Widths are those of totals.
 	 */
 	sum() {
+		if (!this.isSummed)
+			this.sumAll();
+		this.isSummed = true;
+		this.weight.set(this.total.subarray(0, this.count));
+	}
+
+	sumAll() {
 		const { count, parent, total, own, times, self, bands: sums, mask } = this;
 		times.set(this.selfTimes.subarray(0, count));
 		mask.set(this.selfMask.subarray(0, count));
@@ -160,14 +188,11 @@ export class Tree {
 				times[up] += times[i];
 			}
 		}
-		this.weight.set(total.subarray(0, count));
 	}
 
 	/* Compare with another tree of the same functions, whose times count `scale` fold. After sum() of both. */
 	compare(other, scale) {
-		const here = new Int32Array(other.count);
-		for (let i = 1; i < other.count; i++)
-			here[i] = this.child(here[other.parent[i]], other.fn[i]);
+		const here = this.placesIn(other);
 		this.before.fill(0, 0, this.count);
 		for (let i = 0; i < other.count; i++)
 			this.before[here[i]] += other.own[i] * scale;
@@ -176,6 +201,18 @@ export class Tree {
 		/* As wide as before and after together, so that what is gone is seen too. */
 		for (let i = 0; i < this.count; i++)
 			this.weight[i] = this.total[i] + this.before[i];
+	}
+
+	/* Which nodes of this tree those of the other are; they are made where there are none. */
+	placesIn(other) {
+		const known = this.placesOf;
+		if (known?.tree === other && known.here.length === other.count)
+			return known.here;
+		const here = new Int32Array(other.count);
+		for (let i = 1; i < other.count; i++)
+			here[i] = this.child(here[other.parent[i]], other.fn[i]);
+		this.placesOf = { tree: other, here };
+		return here;
 	}
 
 	/* Children in the order of their names, so that they stay where they are while times change. */

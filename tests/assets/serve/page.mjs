@@ -28,7 +28,8 @@ async function openPage(server, { hash = "", ...options } = {}) {
 	const page = await browser.page({ width: 1280, height: 800, ...options });
 	await page.open(server.address + hash);
 	/* A million samples need their time. */
-	while (!await page.run(count => document.body.dataset.seq && ctprofPage.store.recording.ticks.length === count, server.ticks.length))
+	while (!await page.run(count => document.body.dataset.seq && ctprofPage.store.recording.ticks.length === count
+			&& ctprofPage.seen === ctprofPage.store.recording.ticks[count - 1].seq, server.ticks.length))
 		await new Promise(done => setTimeout(done, 25));
 	await settled(page);
 	return page;
@@ -96,7 +97,7 @@ const cases = {
 		});
 		for (const type of ["mouseMoved", "mousePressed", "mouseReleased"])
 			await page.send("Input.dispatchMouseEvent", { type, x: at[0], y: at[1], button: type === "mouseMoved" ? "none" : "left", clickCount: 1 });
-		const hash = await page.run(() => new URLSearchParams(location.hash.slice(1)).get("zoom"));
+		const hash = await page.run(() => new URLSearchParams(ctprofPage.hash().slice(1)).get("zoom"));
 		assert.strictEqual(hash, "shopd\nmain\nserve\nCart::update(Cart::Item const&)\npthread_mutex_lock");
 		assert.match(await text(page, "details"), /^pthread_mutex_lock · in \/opt\/shop\/shopd · /);
 		await picture(page, "zoomed");
@@ -106,13 +107,13 @@ const cases = {
 		const wanted = truthOf(server, 31, 90), all = [...wanted.folded.values()].reduce((a, b) => a + b, 0);
 		const hits = [...wanted.folded].filter(([stack]) => /futex_do_w/.test(stack)).reduce((sum, [, ns]) => sum + ns, 0);
 		assert.match(await text(page, "matched"), new RegExp(" frames?, " + (100 * hits / all).toFixed(2) + "%$"));
-		const again = await openPage(server, { hash: await page.run(() => location.hash) });
+		const again = await openPage(server, { hash: await page.run(() => ctprofPage.hash()) });
 		assert.strictEqual(await again.run(() => ctprofPage.graph.path.length), 5);
 		assert.strictEqual(await text(again, "matched"), await text(page, "matched"));
 		await page.send("Page.bringToFront");
 		await page.press("Escape");
 		await settled(page);
-		assert.strictEqual(await page.run(() => ctprofPage.graph.top + location.hash), "0");
+		assert.strictEqual(await page.run(() => ctprofPage.graph.top + ctprofPage.hash()), "0");
 		return [page, again, server];
 	},
 
@@ -132,7 +133,7 @@ const cases = {
 		assert.strictEqual(sums[1], sum(after));
 		await picture(page, "compare");
 		/* The address has it. */
-		const again = await openPage(server, { hash: await page.run(() => location.hash) });
+		const again = await openPage(server, { hash: await page.run(() => ctprofPage.hash()) });
 		assert.deepStrictEqual(await again.run(() => [ctprofPage.view.tree.before[0], ctprofPage.view.tree.total[0]]), sums.slice(0, 2));
 		const gone = await openPage(server, { hash: "#pin=1000-2000" });
 		assert.match(await text(gone, "window-text"), /before: no longer kept$/);
@@ -217,10 +218,34 @@ const cases = {
 		const wanted = sums(h => !isHidden(h), stack => stack.filter(name => name !== "main" && !kernel.test(name)));
 		assert.strictEqual(await folded(page), wanted);
 		await picture(page, "hide");
-		const again = await openPage(server, { hash: await page.run(() => location.hash) });
+		const again = await openPage(server, { hash: await page.run(() => ctprofPage.hash()) });
 		assert.strictEqual(await folded(again), wanted);
 		assert.strictEqual(await text(again, "hide-open"), "Hide (3)");
 		return [page, again, server];
+	},
+
+	async "is right with 100,000 frames, tick by tick"() {
+		const server = await serverWith({ history: 60, readings: { stacks: 850 } }), page = await openPage(server, { hash: "#filter=wide&by=none&search=wide_77" });
+		for (let i = 0; i < 5; i++) {
+			server.advance();
+			await page.until(seq => +document.body.dataset.seq === seq, last(server));
+		}
+		const wanted = new Map();
+		for (const h of happenings(server.about, server.ticks).filter(h => h.seq > 5 && h.exact === undefined && h.thread.process === "wide"))
+			wanted.set(h.stack.join(";"), (wanted.get(h.stack.join(";")) || 0) + h.ns);
+		assert.strictEqual(await folded(page), foldedText(wanted));
+		const [frames, isSame, placed, found] = await page.run(() => {
+			const { graph, view: { tree } } = ctprofPage, sums = () => [tree.total, tree.own, tree.times, ...tree.bands.filter(b => b)].map(c => c.slice(0, tree.count));
+			const byTicks = sums();
+			tree.beginAnew();
+			tree.sum();
+			return [tree.count, sums().every((column, c) => column.every((value, i) => value === byTicks[c][i])), graph.placed.count, graph.found.frames];
+		});
+		assert(frames > 100000 && placed < 20000, frames + " frames, " + placed + " wide enough");
+		assert(isSame, "sums made tick by tick are others");
+		const all = new Set([...wanted.keys()].flatMap(stack => stack.split(";").map((_, i, names) => names.slice(0, i + 1).join(";"))));
+		assert.strictEqual(found, [...all].filter(stack => /wide_77[^;]*$/.test(stack)).length);
+		return [page, server];
 	},
 
 	async "survives that the server begins again"() {
