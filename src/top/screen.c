@@ -12,9 +12,9 @@
 #include "os/tasks.h"
 #include "security/privileges.h"
 #include "top/flame.h"
-#include "top/settings_file.h"
 #include "top/top.h"
 #include "tui/screen.h"
+#include "tui/settings_file.h"
 
 /* --- the head --- */
 
@@ -178,11 +178,18 @@ static struct error *jump_replay(void *context, const char *to)
 
 /* --- what is kept from run to run --- */
 
+static void read_file(struct screen_settings *ret, char note[SETTINGS_NOTE_MAX])
+{
+	char bytes[SETTINGS_BYTES_MAX];
+
+	screen_settings_parse(settings_file_read(SCREEN_SETTINGS_FILE, bytes), ret, note);
+}
+
 /* Options come before the file. */
 static void read_settings(const struct top_arguments *a, struct screen_settings *ret,
 			  char note[SETTINGS_NOTE_MAX])
 {
-	settings_file_read(ret, note);
+	read_file(ret, note);
 	ret->has_columns = ret->has_columns && !a->columns;
 	ret->has_sort = ret->has_sort && !a->sort;
 	if (a->has_interval)
@@ -193,6 +200,7 @@ static void read_settings(const struct top_arguments *a, struct screen_settings 
 static void write_settings(const struct top_arguments *a, const struct screen_result *result)
 {
 	const bool resets = a->columns && strcmp(a->columns, "default") == 0;
+	_cleanup_free_ char *text = NULL;
 	struct screen_settings settings;
 	char note[SETTINGS_NOTE_MAX];
 	struct error *err;
@@ -200,7 +208,7 @@ static void write_settings(const struct top_arguments *a, const struct screen_re
 	if (!result->has_new_columns && !result->has_new_sort && !result->has_new_interval &&
 	    !resets)
 		return;
-	settings_file_read(&settings, note);
+	read_file(&settings, note);
 	if (result->has_new_columns || resets) {
 		settings.columns = result->columns;
 		settings.has_columns = !column_choice_is_usual(&result->columns);
@@ -211,7 +219,8 @@ static void write_settings(const struct top_arguments *a, const struct screen_re
 	}
 	if (result->has_new_interval)
 		settings.interval_ns = result->interval_ns;
-	err = settings_file_write(&settings);
+	text = screen_settings_print(&settings);
+	err = settings_file_write(SCREEN_SETTINGS_FILE, text);
 	if (err)
 		fprintf(stderr, "ctprof: settings are not kept: %s\n", err->message);
 	error_destroy(err);

@@ -6,20 +6,9 @@
 #include "base/file.h"
 #include "base/units.h"
 
-/* Words that were passed over. */
-struct unknown {
-	size_t count;
-	struct text first;
-};
-
-static void note_unknown(struct unknown *unknown, struct text word)
+static void parse_columns(struct text value, void *settings, struct settings_unknown *unknown)
 {
-	if (!unknown->count++)
-		unknown->first = word;
-}
-
-static void parse_columns(struct text value, struct screen_settings *ret, struct unknown *unknown)
-{
+	struct screen_settings *ret = settings;
 	struct text word;
 
 	ret->has_columns = column_choice_parse_known(value, &ret->columns, &word, &unknown->count);
@@ -27,67 +16,39 @@ static void parse_columns(struct text value, struct screen_settings *ret, struct
 		unknown->first = word;
 }
 
-static void parse_sort(struct text value, struct screen_settings *ret, struct unknown *unknown)
+static void parse_sort(struct text value, void *settings, struct settings_unknown *unknown)
 {
+	struct screen_settings *ret = settings;
 	struct error *err = state_sort_parse(value, &ret->sort);
 
 	ret->has_sort = !err;
 	if (err)
-		note_unknown(unknown, value);
+		settings_note_unknown(unknown, value);
 	error_destroy(err);
 }
 
-static void parse_interval(struct text value, struct screen_settings *ret, struct unknown *unknown)
+static void parse_interval(struct text value, void *settings, struct settings_unknown *unknown)
 {
+	struct screen_settings *ret = settings;
 	uint64_t ns;
 
 	if (units_parse_duration(value, &ns) && ns >= SETTINGS_INTERVAL_MIN_NS)
 		ret->interval_ns = ns;
 	else
-		note_unknown(unknown, value);
+		settings_note_unknown(unknown, value);
 }
 
-static const struct setting_row {
-	const char *word;
-	void (*parse)(struct text value, struct screen_settings *ret, struct unknown *unknown);
-} setting_rows[] = {
+static const struct setting_row setting_rows[] = {
 	{ "columns", parse_columns },
 	{ "sort", parse_sort },
 	{ "interval", parse_interval },
 };
 
-static void parse_line(struct text line, struct screen_settings *ret, struct unknown *unknown)
-{
-	struct text word;
-
-	if (!text_word(&line, &word) || word.bytes[0] == '#')
-		return;
-	for (size_t i = 0; i < array_length(setting_rows); i++)
-		if (text_equal(word, text_of(setting_rows[i].word))) {
-			setting_rows[i].parse(text_trim(line), ret, unknown);
-			return;
-		}
-	note_unknown(unknown, word);
-}
-
 void screen_settings_parse(struct text text, struct screen_settings *ret,
 			   char note[SETTINGS_NOTE_MAX])
 {
-	struct unknown unknown = { 0 };
-	struct text line;
-
 	*ret = (struct screen_settings){ .has_columns = false };
-	*note = '\0';
-	if (text.length > SETTINGS_BYTES_MAX)
-		text.length = SETTINGS_BYTES_MAX;
-	for (size_t i = 0; i < SETTINGS_LINES_MAX && text_cut(&text, '\n', &line); i++)
-		parse_line(line, ret, &unknown);
-	if (!unknown.count)
-		return;
-	snprintf(note, SETTINGS_NOTE_MAX, "Settings ignored: '%.*s'%s",
-		 (int)(unknown.first.length < 40 ? unknown.first.length : 40), unknown.first.bytes,
-		 unknown.count > 1 ? " and others" : "");
-	text_make_safe(note);
+	settings_text_parse(text, setting_rows, array_length(setting_rows), ret, note);
 }
 
 /* --- writing --- */

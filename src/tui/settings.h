@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a user chose of the screen, as text: the columns and their order, the order of rows and the
- * interval. A file of it keeps them from run to run.
+ * interval. The file "top" (tui/settings_file.h) keeps them from run to run.
  *
  *	columns tid,name,active,states,memory
  *	sort -runnable
@@ -12,10 +12,9 @@
 
 #include "base/units.h"
 #include "tui/columns.h"
+#include "tui/settings_text.h"
 
-/* Of longer files, and further lines, nothing is read. */
-#define SETTINGS_BYTES_MAX 4096
-#define SETTINGS_LINES_MAX 32
+#define SCREEN_SETTINGS_FILE "top"
 
 struct screen_settings {
 	bool has_columns, has_sort;
@@ -27,10 +26,7 @@ struct screen_settings {
 /* Shorter windows would be of ctprof itself. */
 #define SETTINGS_INTERVAL_MIN_NS (NS_PER_S / 20)
 
-#define SETTINGS_NOTE_MAX        120
-
-/* Words that are not known, as of another version, are passed over; `note` says how many, and which
- * is the first, or is "". */
+/* `note` as of settings_text_parse(). */
 void screen_settings_parse(struct text text, struct screen_settings *ret,
 			   char note[SETTINGS_NOTE_MAX]);
 

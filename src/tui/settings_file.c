@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "top/settings_file.h"
+#include "tui/settings_file.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,8 +10,6 @@
 #include "base/file.h"
 #include "base/outfile.h"
 #include "base/own_dir.h"
-
-#define FILE_NAME "top"
 
 /* XDG Base Directory Specification 0.8: a path that is not absolute is as if it were not there.
  * Allocated; NULL: none is known. */
@@ -38,11 +36,10 @@ static struct error *open_directory(const char *base, int *ret)
 	return err ? err : own_dir_open(in_base, "ctprof", base, ret);
 }
 
-void settings_file_read(struct screen_settings *ret, char note[SETTINGS_NOTE_MAX])
+struct text settings_file_read(const char *name, char bytes[SETTINGS_BYTES_MAX])
 {
 	_cleanup_free_ char *base = base_path(), *path = NULL;
 	_cleanup_close_ int dir = -1, fd = -1;
-	char bytes[SETTINGS_BYTES_MAX];
 	struct error *err = NULL;
 	ssize_t got = 0;
 	struct stat st;
@@ -53,29 +50,28 @@ void settings_file_read(struct screen_settings *ret, char note[SETTINGS_NOTE_MAX
 		err = open_directory(base, &dir);
 	error_destroy(err);
 	if (dir >= 0)
-		fd = openat(dir, FILE_NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid())
-		got = read(fd, bytes, sizeof(bytes));
-	screen_settings_parse((struct text){ bytes, got > 0 ? (size_t)got : 0 }, ret, note);
+		got = read(fd, bytes, SETTINGS_BYTES_MAX);
+	return (struct text){ bytes, got > 0 ? (size_t)got : 0 };
 }
 
-struct error *settings_file_write(const struct screen_settings *settings)
+struct error *settings_file_write(const char *name, const char *text)
 {
-	_cleanup_free_ char *base = base_path(), *text = screen_settings_print(settings),
-			    *path = NULL;
+	_cleanup_free_ char *base = base_path(), *path = NULL;
 	_cleanup_close_ int dir = -1;
 	struct outfile file = { .fd = -1, .dir = -1 };
 	struct error *err;
 
 	if (!base)
 		return error_create("neither HOME nor XDG_CONFIG_HOME is set");
-	path = text_print("%s/ctprof/" FILE_NAME, base);
+	path = text_print("%s/ctprof/%s", base, name);
 	if (!path || !text)
 		return &error_no_memory;
 	err = open_directory(base, &dir);
 	if (err)
 		return err;
-	err = outfile_open_at(&file, dir, FILE_NAME, path);
+	err = outfile_open_at(&file, dir, name, path);
 	if (!err)
 		err = outfile_write(&file, text, strlen(text));
 	if (!err)
