@@ -373,12 +373,17 @@ static struct error *take_on_screen(struct taking *t, const char *title, const s
 		.filter = output.filter,
 	};
 	_cleanup_(profile_destroy) struct profile *profile = NULL;
+	struct flame_screen_end end;
 	struct error *err;
 
 	/* The screen installs its own signal handlers. */
 	sigprocmask(SIG_SETMASK, before, NULL);
-	err = live_profile_run(&live, &profile, &t->signal);
+	err = live_profile_run(&live, &profile, &end);
 	output.tui = false;
+	if (!err) {
+		profile_screen_print_end(&end);
+		t->signal = end.signal;
+	}
 	if (err || !profile || !output.paths.count)
 		return err;
 	/* live_profile_run() has applied the filter. */

@@ -58,6 +58,12 @@ struct flame_screen_options profile_screen_options(const struct profile_output *
 	};
 }
 
+void profile_screen_print_end(const struct flame_screen_end *end)
+{
+	if (*end->unkept)
+		fprintf(stderr, "ctprof: %s\n", end->unkept);
+}
+
 struct error *profile_screen_show(const struct profile_output *output, enum flame_group group,
 				  const struct profile *profile)
 {
@@ -69,7 +75,10 @@ struct error *profile_screen_show(const struct profile_output *output, enum flam
 		.give_back = give_back,
 		.context = (void *)(uintptr_t)profile,
 	};
-	int signal;
+	struct flame_screen_end end;
+	struct error *err = flame_screen_run(&options, &feed, &end);
 
-	return flame_screen_run(&options, &feed, &signal);
+	if (!err)
+		profile_screen_print_end(&end);
+	return err;
 }

@@ -17,6 +17,9 @@ struct flame_screen_options profile_screen_options(const struct profile_output *
 						   const char *title, unsigned classes,
 						   enum flame_group group);
 
+/* What is to be told on standard error once the screen is closed. */
+void profile_screen_print_end(const struct flame_screen_end *end);
+
 /* Show a saved profile, whose frames have names, until the user leaves. `group` is the first
  * grouping. */
 struct error *profile_screen_show(const struct profile_output *output, enum flame_group group,

@@ -437,7 +437,7 @@ static void close_collector(struct live_collector *c)
 }
 
 struct error *live_profile_run(const struct live_profile *live, struct profile **ret_profile,
-			       int *ret_signal)
+			       struct flame_screen_end *ret)
 {
 	struct live_collector c;
 	struct flame_feed feed = {
@@ -452,7 +452,7 @@ struct error *live_profile_run(const struct live_profile *live, struct profile *
 
 	if (!err) {
 		feed.news = c.news;
-		err = flame_screen_run(live->screen, &feed, ret_signal);
+		err = flame_screen_run(live->screen, &feed, ret);
 		end_thread(&c);
 		if (!err)
 			err = take_ptr(c.failed);

@@ -7,7 +7,7 @@
  *	err = profile_session_open(&options, &session);
  *	...					drop privileges
  *	struct live_profile live = { .session = session, ... };
- *	err = live_profile_run(&live, &profile, &signal);
+ *	err = live_profile_run(&live, &profile, &end);
  *
  * A thread reads the session once a second, symbolises each reading and adds it to a sum
  * (profile/profile_sum.h), so the screen answers keys at once. The screen (tui/flame_screen.h)
@@ -41,10 +41,9 @@ struct live_profile {
  * built. */
 bool live_profile_progress(void *context, size_t done, size_t all);
 
-/* Show the profile until the user leaves or a signal ends the screen: `*ret_signal` is its number,
- * or 0. `ret_profile` may be NULL; else `*ret_profile` is what was collected, owned by the caller,
- * or NULL if nothing was. */
+/* Show the profile until the user leaves or a signal ends the screen. `ret_profile` may be NULL;
+ * else `*ret_profile` is what was collected, owned by the caller, or NULL if nothing was. */
 struct error *live_profile_run(const struct live_profile *live, struct profile **ret_profile,
-			       int *ret_signal) MUST_CHECK;
+			       struct flame_screen_end *ret) MUST_CHECK;
 
 #endif

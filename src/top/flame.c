@@ -119,6 +119,7 @@ struct error *top_flame(struct top *top, const struct screen_result *result, int
 {
 	_cleanup_(profile_session_close) struct profile_session *session = NULL;
 	struct flame_target target;
+	struct flame_screen_end end;
 	char words[160];
 	struct error *err = find_target(top, result, &target, words, sizeof(words));
 	const struct flame_screen_options screen = {
@@ -141,5 +142,12 @@ struct error *top_flame(struct top *top, const struct screen_result *result, int
 	if (err)
 		return err;
 	live.session = session;
-	return live_profile_run(&live, NULL, ret_signal);
+	err = live_profile_run(&live, NULL, &end);
+	if (err)
+		return err;
+	/* It is seen once top ends. */
+	if (*end.unkept)
+		fprintf(stderr, "ctprof: %s\n", end.unkept);
+	*ret_signal = end.signal;
+	return NULL;
 }

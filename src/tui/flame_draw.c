@@ -85,10 +85,10 @@ static void put_sum(const struct flame_tui *tui, struct pen *pen)
 	if (tui->news.ns)
 		put(pen, STYLE_PLAIN, "%s",
 		    units_format_span(time, (double)(tui->news.ns / (NS_PER_S / 10)) / 10));
-	if (tui->sum == FLAME_SUM_DECAY)
+	if (tui->settings.sum == FLAME_SUM_DECAY)
 		put(pen, STYLE_STRONG, "halved every %s",
 		    units_format_span(half, (double)tui->news.half_life_ns / (double)NS_PER_S));
-	if (tui->sum == FLAME_SUM_LAST)
+	if (tui->settings.sum == FLAME_SUM_LAST)
 		put(pen, STYLE_STRONG, "last reading");
 }
 
@@ -212,6 +212,15 @@ static void draw_row(const struct flame_tui *tui, const struct flame_row *row, i
 	}
 }
 
+size_t flame_row_at(const struct flame_tui *tui, int y)
+{
+	const int line = y - flame_head_lines(), height = flame_body_lines();
+
+	if (line < 0 || line >= height)
+		return SIZE_MAX;
+	return tui->top + (size_t)(tui->settings.root_is_below ? height - 1 - line : line);
+}
+
 /* The selected box, or the nearest of its callers that is wide enough. */
 static void settle_selection(struct flame_tui *tui)
 {
@@ -240,8 +249,12 @@ static struct error *draw_graph(struct flame_tui *tui)
 		return err;
 	settle_selection(tui);
 	settle_top(tui, (size_t)height);
-	for (int i = 0; i < height && tui->top + (size_t)i < tui->rows.count; i++)
-		draw_row(tui, &tui->rows.items[tui->top + (size_t)i], head + i);
+	for (int i = 0; i < height; i++) {
+		const size_t row = flame_row_at(tui, head + i);
+
+		if (row < tui->rows.count)
+			draw_row(tui, &tui->rows.items[row], head + i);
+	}
 	return NULL;
 }
 
@@ -314,10 +327,10 @@ static void draw_functions(struct flame_tui *tui, int columns)
 	const int y = flame_head_lines(), height = flame_body_lines() - 1;
 	struct pen pen = pen_at(&tui->terminal, y, 0, columns);
 
-	pen_field(&pen, tui->by_total ? STYLE_HEAD : STYLE_SORTED, TEXT("OWN"), NUMBER_WIDTH,
-		  ALIGN_RIGHT, FIT_START);
-	pen_field(&pen, tui->by_total ? STYLE_SORTED : STYLE_HEAD, TEXT("TOTAL"), NUMBER_WIDTH,
-		  ALIGN_RIGHT, FIT_START);
+	pen_field(&pen, tui->settings.by_total ? STYLE_HEAD : STYLE_SORTED, TEXT("OWN"),
+		  NUMBER_WIDTH, ALIGN_RIGHT, FIT_START);
+	pen_field(&pen, tui->settings.by_total ? STYLE_SORTED : STYLE_HEAD, TEXT("TOTAL"),
+		  NUMBER_WIDTH, ALIGN_RIGHT, FIT_START);
 	pen_print(&pen, STYLE_HEAD, "    FUNCTION");
 	pen_skip(&pen, STYLE_HEAD, columns);
 	if (height < 1)

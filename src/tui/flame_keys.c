@@ -73,9 +73,15 @@ static struct error *move_selected(struct flame_tui *tui, long by)
 	return flame_tui_select(tui, node);
 }
 
+/* Rows go up where the root is below. */
+static bool is_upside_down(const struct flame_tui *tui)
+{
+	return tui->mode == FLAME_MODE_GRAPH && tui->settings.root_is_below;
+}
+
 ACTION(move_by)
 {
-	const long by = lines_of(argument);
+	const long by = is_upside_down(tui) ? -lines_of(argument) : lines_of(argument);
 
 	if (tui->mode == FLAME_MODE_HELP)
 		page_scroll(&tui->page, by, flame_body_lines() + 1);
@@ -189,6 +195,17 @@ ACTION(toggle_idle)
 	return flame_tui_make(tui);
 }
 
+ACTION(turn_over)
+{
+	(void)argument;
+	tui->settings.root_is_below = !tui->settings.root_is_below;
+	tui->follows = true;
+	flame_tui_say(tui, false,
+		      tui->settings.root_is_below ? "Flame: callees are above their callers."
+						  : "Icicle: callees are below their callers.");
+	return NULL;
+}
+
 /* --- functions --- */
 
 ACTION(toggle_functions)
@@ -201,7 +218,7 @@ ACTION(toggle_functions)
 ACTION(toggle_total)
 {
 	(void)argument;
-	tui->by_total = !tui->by_total;
+	tui->settings.by_total = !tui->settings.by_total;
 	tui->chosen = 0;
 	return flame_tui_look(tui);
 }
@@ -329,9 +346,9 @@ ACTION(sum_next)
 	(void)argument;
 	if (says_it_is_done(tui))
 		return NULL;
-	tui->sum = (tui->sum + 1) % FLAME_SUM_COUNT;
-	tui->feed->sum_up(tui->feed->context, tui->sum);
-	flame_tui_say(tui, false, "%s", words[tui->sum]);
+	tui->settings.sum = (tui->settings.sum + 1) % FLAME_SUM_COUNT;
+	tui->feed->sum_up(tui->feed->context, tui->settings.sum);
+	flame_tui_say(tui, false, "%s", words[tui->settings.sum]);
 	return flame_tui_make(tui);
 }
 
@@ -358,11 +375,11 @@ ACTION(open_help)
 		return error_system(errno, "the help");
 	key_table_print(out, &flame_keys, !flame_tui_grows(tui));
 	fputs("# What boxes are\n"
-	      "  A box is a function, or a group of threads; below it is what it called, as wide\n"
-	      "  as its share of the time. The colour is why most of the time was spent; the\n"
-	      "  kernel's functions are darker. Grey pieces are several that are too narrow.\n"
-	      "  The list of functions has what each ran itself and its waits, also those in\n"
-	      "  libraries and in the kernel, as OWN.\n",
+	      "  A box is a function, or a group of threads; below it (in a flame, above it) is\n"
+	      "  what it called, as wide as its share of the time. The colour is why most of the\n"
+	      "  time was spent; the kernel's functions are darker. Grey pieces are several that\n"
+	      "  are too narrow. The list of functions has what each ran itself and its waits,\n"
+	      "  also those in libraries and in the kernel, as OWN.\n",
 	      out);
 	if (!file_close_memory(out, &bytes))
 		return &error_no_memory;
@@ -390,14 +407,13 @@ ACTION(quit)
 
 static struct error *click_box(struct flame_tui *tui, int y, int x)
 {
-	const int row = y - flame_head_lines();
 	const struct flame_box *box;
 	bool was_selected;
 	struct error *err;
 
-	if (row < 0 || row >= flame_body_lines() || !tui->flame)
+	if (!tui->flame)
 		return NULL;
-	box = flame_rows_at(&tui->rows, tui->top + (size_t)row, x);
+	box = flame_rows_at(&tui->rows, flame_row_at(tui, y), x);
 	if (!box)
 		return NULL;
 	if (box->node == NODE_NONE) {
@@ -441,7 +457,7 @@ ACTION(click)
 
 		if (tui->mode != FLAME_MODE_GRAPH)
 			return move_by(tui, by);
-		scroll_rows(tui, by);
+		scroll_rows(tui, is_upside_down(tui) ? -by : by);
 		return NULL;
 	}
 	if (!(event.bstate & BUTTON1_PRESSED))
@@ -506,6 +522,8 @@ static const struct key_row rows[] = {
 	ALSO(BOTH, show_as, FLAME_TIME_WALL, '1'),
 	ALSO(BOTH, show_as, FLAME_TIME_ON_CPU, '2'),
 	ALSO(BOTH, show_as, FLAME_TIME_OFF_CPU, '3'),
+	KEY(GRAPH, KEYS_WHAT, "v", "flame/icicle",
+	    "the root below, as in flame graphs, or above, as in icicles", turn_over, 0, 'v'),
 	KEY(BOTH, KEYS_WHAT, "i", "idle", "show or hide idle waits, in a profile of a whole host",
 	    toggle_idle, 0, 'i'),
 
@@ -517,8 +535,7 @@ static const struct key_row rows[] = {
 	    toggle_functions, 0, 'f'),
 	KEY(FUNCTIONS, KEYS_FIND, NULL, "find", NULL, find_chosen, 0, '\r', '\n', KEY_ENTER),
 	KEY(FUNCTIONS, KEYS_FIND, "s", "sort",
-	    "in the list: by OWN, or by TOTAL, the time with all that it called", toggle_total, 0,
-	    's'),
+	    "in the list: by OWN, or by TOTAL, with all that it called", toggle_total, 0, 's'),
 	ALSO(FUNCTIONS, toggle_total, 0, '<', '>'),
 
 	LIVE(BOTH, KEYS_GROW, "p Space", "freeze", "freeze, or continue; it goes on collecting",

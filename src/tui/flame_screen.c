@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/sum.h"
 #include "tui/flame_tui.h"
+#include "tui/settings_file.h"
 
 void flame_tui_say(struct flame_tui *tui, bool is_error, const char *format, ...)
 {
@@ -103,7 +104,8 @@ struct error *flame_tui_look(struct flame_tui *tui)
 	}
 	if (tui->mode != FLAME_MODE_FUNCTIONS)
 		return NULL;
-	err = flame_functions_make(&tui->functions, tui->flame, tui->zoomed, tui->by_total);
+	err = flame_functions_make(&tui->functions, tui->flame, tui->zoomed,
+				   tui->settings.by_total);
 	if (tui->chosen >= tui->functions.count)
 		tui->chosen = tui->functions.count ? tui->functions.count - 1 : 0;
 	return err;
@@ -140,6 +142,37 @@ struct error *flame_tui_zoom(struct flame_tui *tui, uint32_t node)
 	if (!flame_path_set(&tui->zoomed_path, tui->flame, node))
 		return &error_no_memory;
 	return flame_tui_look(tui);
+}
+
+/* --- what is kept from run to run --- */
+
+static void read_settings(struct flame_tui *tui)
+{
+	char bytes[SETTINGS_BYTES_MAX], note[SETTINGS_NOTE_MAX];
+
+	flame_settings_parse(settings_file_read(FLAME_SETTINGS_FILE, bytes), &tui->settings, note);
+	if (*note)
+		flame_tui_say(tui, true, "%s", note);
+	if (flame_tui_grows(tui))
+		tui->feed->sum_up(tui->feed->context, tui->settings.sum);
+}
+
+/* Once the terminal is as it was: the disk may be what is slow. */
+static void write_settings(const struct flame_settings *settings, struct flame_screen_end *ret)
+{
+	_cleanup_free_ char *text = flame_settings_print(settings);
+	struct error *err = settings_file_write(FLAME_SETTINGS_FILE, text);
+
+	if (err)
+		snprintf(ret->unkept, sizeof(ret->unkept), "settings are not kept: %s",
+			 err->message);
+	error_destroy(err);
+}
+
+static bool settings_are(const struct flame_settings *a, const struct flame_settings *b)
+{
+	return a->root_is_below == b->root_is_below && a->by_total == b->by_total &&
+	       a->sum == b->sum;
 }
 
 /* --- the loop --- */
@@ -207,7 +240,7 @@ static enum flame_time first_time(unsigned classes)
 }
 
 struct error *flame_screen_run(const struct flame_screen_options *options,
-			       const struct flame_feed *feed, int *ret_signal)
+			       const struct flame_feed *feed, struct flame_screen_end *ret)
 {
 	const struct terminal_options terminal = { .no_colour = options->no_colour,
 						   .instead = options->instead };
@@ -221,13 +254,19 @@ struct error *flame_screen_run(const struct flame_screen_options *options,
 		.shows_idle = options->shows_idle,
 		.follows = true,
 	};
+	struct flame_settings begun;
 	struct error *err = terminal_open(&tui.terminal, &terminal);
 
+	*ret = (struct flame_screen_end){ 0 };
 	if (err)
 		return err;
+	read_settings(&tui);
+	begun = tui.settings;
 	err = run(&tui);
 	terminal_close(&tui.terminal);
 	deinit(&tui);
-	*ret_signal = tui.signal;
+	if (!settings_are(&tui.settings, &begun))
+		write_settings(&tui.settings, ret);
+	ret->signal = tui.signal;
 	return err;
 }

@@ -3,7 +3,7 @@
  * The screen of a flame graph: of a profile that grows, or of a file.
  *
  *	struct flame_feed feed = { .borrow = lend, .give_back = take, .context = profile };
- *	struct error *err = flame_screen_run(&options, &feed);
+ *	struct error *err = flame_screen_run(&options, &feed, &end);
  *
  * The screen makes the tree of a profile that it borrows, and makes it again whenever there is news
  * or another view is wanted. What is selected and zoomed into are paths of names, which are found
@@ -54,9 +54,15 @@ struct flame_screen_options {
 	bool no_colour;
 };
 
-/* Until the user leaves it, or a signal ends it: `ret_signal`, else 0. The terminal is that of
- * standard output and input. */
+struct flame_screen_end {
+	int signal;       /* that ended it; 0: the user left it */
+	char unkept[160]; /* that what the user chose (tui/flame_settings.h) is not kept; or "" */
+};
+
+/* Until the user leaves it, or a signal ends it. The terminal is that of standard output and
+ * input. */
 struct error *flame_screen_run(const struct flame_screen_options *options,
-			       const struct flame_feed *feed, int *ret_signal) MUST_CHECK;
+			       const struct flame_feed *feed,
+			       struct flame_screen_end *ret) MUST_CHECK;
 
 #endif

@@ -8,6 +8,7 @@
 #include "profile/reason.h"
 #include "tui/flame_boxes.h"
 #include "tui/flame_screen.h"
+#include "tui/flame_settings.h"
 #include "tui/flame_walk.h"
 #include "tui/key_table.h"
 #include "tui/line_edit.h"
@@ -35,7 +36,7 @@ struct flame_tui {
 	struct flame_news news;
 	struct flame_view view;
 	enum flame_time time;
-	enum flame_sum sum;
+	struct flame_settings settings;
 	bool shows_idle, is_frozen, is_outdated;
 	uint64_t by_reason[REASON_COUNT]; /* of what is shown */
 	uint64_t idle_ns;                 /* that is left out */
@@ -51,7 +52,6 @@ struct flame_tui {
 
 	/* The list of functions. */
 	struct flame_functions functions;
-	bool by_total;
 	size_t chosen, list_top;
 
 	struct line_edit search;
@@ -89,6 +89,9 @@ struct error *flame_tui_zoom(struct flame_tui *tui, uint32_t node) MUST_CHECK;
 /* --- drawing --- */
 
 int flame_head_lines(void);
+/* The row of the graph at this line of the screen, which may be beyond the last; SIZE_MAX: it is no
+ * line of the graph. */
+size_t flame_row_at(const struct flame_tui *tui, int y);
 /* Lines for rows, or functions. */
 int flame_body_lines(void);
 void flame_tui_draw(struct flame_tui *tui);

@@ -20,7 +20,7 @@ start_chain() {
 on_screen() {
 	rm -f "$scratch/flame.status"
 	tmux -S "$socket" -f /dev/null new-session -d -x "$1" -y "$2" \
-		"env LC_ALL=C.UTF-8 $ctprof ${*:3} 2> $scratch/flame.told; echo \$? > $scratch/flame.status"
+		"env LC_ALL=C.UTF-8 XDG_CONFIG_HOME=$scratch/flame.config $ctprof ${*:3} 2> $scratch/flame.told; echo \$? > $scratch/flame.status"
 	at_end 'tmux -S "$socket" kill-server 2> /dev/null || :'
 }
 

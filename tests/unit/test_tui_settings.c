@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/settings.h"
 
+#include "tui/flame_settings.h"
+
 #include "unit/unit.h"
 
 static struct screen_settings parse(const char *text, const char *wanted_note)
@@ -105,7 +107,23 @@ TEST(the_usual_columns_are_default)
 	assert_false(column_choice_is_usual(&choice));
 }
 
+TEST(flame_graphs_keep_theirs)
+{
+	const struct flame_settings settings = { .root_is_below = true, .sum = FLAME_SUM_LAST };
+	char note[SETTINGS_NOTE_MAX], *text = flame_settings_print(&settings);
+	struct flame_settings again;
+
+	flame_settings_parse(text_of(text), &again, note);
+	assert_string_equal(note, "");
+	assert_true(again.root_is_below && !again.by_total && again.sum == FLAME_SUM_LAST);
+	free(text);
+	flame_settings_parse(TEXT("layout sideways\nfunctions total\ndepth 3\n"), &again, note);
+	assert_string_equal(note, "Settings ignored: 'sideways' and others");
+	assert_true(!again.root_is_below && again.by_total && again.sum == FLAME_SUM_ALL);
+}
+
 UNIT_TESTS(cmocka_unit_test(what_is_written_is_read_again),
 	   cmocka_unit_test(every_order_has_a_word), cmocka_unit_test(nothing_is_set_by_nothing),
 	   cmocka_unit_test(unknown_words_are_passed_over), cmocka_unit_test(input_has_bounds),
-	   cmocka_unit_test(the_usual_columns_are_default))
+	   cmocka_unit_test(the_usual_columns_are_default),
+	   cmocka_unit_test(flame_graphs_keep_theirs))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fuzz.h"
 
+#include "tui/flame_settings.h"
 #include "tui/settings.h"
 
 /* Each column has one place. */
@@ -33,6 +34,28 @@ static void check_again(const struct screen_settings *settings)
 	free(text);
 }
 
+static void check_note(const char note[SETTINGS_NOTE_MAX])
+{
+	must(memchr(note, '\0', SETTINGS_NOTE_MAX));
+	for (const char *at = note; *at; at++)
+		must((unsigned char)*at >= ' ');
+}
+
+static void check_flame(struct text bytes)
+{
+	struct flame_settings settings, again;
+	char note[SETTINGS_NOTE_MAX], *text;
+
+	flame_settings_parse(bytes, &settings, note);
+	check_note(note);
+	text = flame_settings_print(&settings);
+	must(text);
+	flame_settings_parse(text_of(text), &again, note);
+	must(!*note && again.root_is_below == settings.root_is_below &&
+	     again.by_total == settings.by_total && again.sum == settings.sum);
+	free(text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct text bytes = fuzz_copy(data, size);
@@ -40,13 +63,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char note[SETTINGS_NOTE_MAX];
 
 	screen_settings_parse(bytes, &settings, note);
-	must(memchr(note, '\0', sizeof(note)));
-	for (const char *at = note; *at; at++)
-		must((unsigned char)*at >= ' ');
+	check_note(note);
 	if (settings.has_columns)
 		check_columns(&settings.columns);
 	must(!settings.interval_ns || settings.interval_ns >= SETTINGS_INTERVAL_MIN_NS);
 	check_again(&settings);
+	check_flame(bytes);
 	fuzz_release(bytes);
 	return 0;
 }
