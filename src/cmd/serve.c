@@ -128,7 +128,6 @@ static int run_web(const struct serving *s)
 		.http = {
 			.listen_fd = s->listen_fd,
 			.is_unix = s->address.path != NULL,
-			.address = s->at,
 			.token = a->token,
 			.clients_most = CLIENTS,
 		},

@@ -127,8 +127,11 @@ static bool host_is_own(const struct http_exchange *exchange)
 	const struct http_server *server = exchange->server;
 	const char *host = http_header(exchange, MHD_HTTP_HEADER_HOST);
 
-	return server->is_unix || (host && count_of(exchange, MHD_HTTP_HEADER_HOST) == 1 &&
-				   http_host_is_own(host, server->address));
+	if (server->is_unix)
+		return true;
+	/* What needs the token is refused without it, and what does not is no secret. */
+	return host && count_of(exchange, MHD_HTTP_HEADER_HOST) == 1 &&
+	       (server->token || http_host_is_own(host));
 }
 
 static bool source_is_own(const struct http_exchange *exchange)
@@ -179,8 +182,8 @@ static enum MHD_Result guard(struct http_exchange *exchange, bool *ret)
 					    "headers too large");
 	if (!host_is_own(exchange))
 		return http_exchange_refuse(exchange, MHD_HTTP_FORBIDDEN,
-					    "Host is not an IP address, localhost or the name "
-					    "that --listen gave");
+					    "Host is neither an IP address nor localhost, and the "
+					    "server has no token (--token)");
 	if (!source_is_own(exchange))
 		return http_exchange_refuse(exchange, MHD_HTTP_FORBIDDEN,
 					    "request of a page of another server");
@@ -326,7 +329,6 @@ static struct error *start(struct http_server *server, int listen_fd)
 
 static void destroy(struct http_server *server)
 {
-	free(server->address);
 	free(server->token);
 	free(server->costs_ns);
 	free(server);
@@ -345,13 +347,11 @@ struct error *http_open(const struct http_options *options, const struct http_ro
 		.route_count = route_count,
 		.context = context,
 		.is_unix = options->is_unix,
-		.address = options->address ? strdup(options->address) : NULL,
 		.token = options->token ? strdup(options->token) : NULL,
 		.clients = { .most = options->clients_most },
 		.costs_ns = calloc(route_count, sizeof(*server->costs_ns)),
 	};
-	if (!server->costs_ns || (options->address && !server->address) ||
-	    (options->token && !server->token))
+	if (!server->costs_ns || (options->token && !server->token))
 		err = &error_no_memory;
 	else
 		err = start(server, options->listen_fd);

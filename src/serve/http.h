@@ -23,8 +23,8 @@
  * A route's handler is called when the request is whole. It writes its answer and says whether that
  * is all of it: an answer may come later, or be a stream that goes on with each http_wake().
  *
- * Before a handler is called, the server has refused: hosts in Host that are not its own (DNS
- * rebinding), requests of other origins, wrong or missing tokens (compared in constant time; in the
+ * Before a handler is called, the server has refused: without a token, names in Host (DNS
+ * rebinding); requests of other origins, wrong or missing tokens (compared in constant time; in the
  * query as token=, or as a bearer), methods and paths without a route, heads above 16 KiB, bodies
  * above the route's limit, clients beyond the limit, heads and bodies that take too long, and too
  * many requests of one address. At most half of the clients may wait for http_wake(). A client that
@@ -68,11 +68,9 @@ struct http_route {
 };
 
 struct http_options {
-	int listen_fd;       /* a listening socket, which becomes the server's */
-	bool is_unix;        /* Host is not checked */
-	const char *address; /* "name:7070", as it was given: Host may name it, besides addresses as
-			      * numbers and localhost; NULL: none */
-	const char *token;   /* that requests need; NULL: none */
+	int listen_fd;         /* a listening socket, which becomes the server's */
+	bool is_unix;          /* Host is not checked */
+	const char *token;     /* that requests need; NULL: none */
 	unsigned clients_most; /* at least 4; descriptors for 64 more are used */
 };
 

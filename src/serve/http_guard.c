@@ -47,17 +47,13 @@ static bool is_number(const char *name, bool is_bracketed)
 	return inet_pton(is_bracketed ? AF_INET6 : AF_INET, name, address) == 1;
 }
 
-bool http_host_is_own(const char *host, const char *address)
+bool http_host_is_own(const char *host)
 {
-	char name[HOST_MOST], own[HOST_MOST];
-	bool is_bracketed, own_is_bracketed;
+	char name[HOST_MOST];
+	bool is_bracketed;
 
-	if (!split_host(host, name, &is_bracketed))
-		return false;
-	if (is_number(name, is_bracketed) || (!is_bracketed && !strcasecmp(name, "localhost")))
-		return true;
-	return address && split_host(address, own, &own_is_bracketed) &&
-	       is_bracketed == own_is_bracketed && !strcasecmp(name, own);
+	return split_host(host, name, &is_bracketed) &&
+	       (is_number(name, is_bracketed) || (!is_bracketed && !strcasecmp(name, "localhost")));
 }
 
 /* "http://host:port" is the origin of pages of this host, as the same request names it. */

@@ -5,18 +5,17 @@
  * Browsers let any page of the web send requests to any address, and keep the answer from that page
  * unless the server allows it, or the page and the server have the same origin. The latter can be
  * pretended: a page changes the address of its own name to that of this host (DNS rebinding). The
- * name in Host then still is that of the page, so only names that cannot be pretended are
- * answered: addresses as numbers, localhost, and the name that the user gave. Their port is not
- * compared, for `ssh -L` changes it.
+ * name in Host then still is that of the page, so a server without a token answers only hosts that
+ * cannot be pretended: addresses as numbers, and localhost. Their port is not compared, for `ssh
+ * -L` changes it. With a token any name will do, since such a page does not know the token.
  */
 #ifndef SERVE_HTTP_GUARD_H
 #define SERVE_HTTP_GUARD_H
 
 #include <stdbool.h>
 
-/* Is the header Host a number of IP, localhost, or the host of `address` ("name:port"), each with
- * or without a port? */
-bool http_host_is_own(const char *host, const char *address);
+/* Is the header Host an IP address or localhost, with or without a port? */
+bool http_host_is_own(const char *host);
 
 /* What a browser says about where a request comes from; NULL: a header that it has not sent. */
 struct http_source {

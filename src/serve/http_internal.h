@@ -28,7 +28,7 @@ struct http_server {
 	size_t route_count;
 	void *context;
 	bool is_unix;
-	char *address, *token; /* of struct http_options */
+	char *token; /* of struct http_options */
 	struct http_clients clients;
 	struct http_exchange *exchanges;
 	uint64_t *costs_ns;    /* of an answer of each route, lately */

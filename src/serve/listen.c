@@ -84,7 +84,7 @@ struct error *listen_parse(const char *text, struct listen_address *ret)
 		if (parse_host(host, port, ret))
 			return NULL;
 	}
-	return error_create("'%.60s' is no address: expected ADDRESS:PORT, PORT or unix:PATH",
+	return error_create("'%.60s' is no address: expected IP-ADDRESS:PORT, PORT or unix:PATH",
 			    text);
 }
 

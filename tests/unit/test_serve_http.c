@@ -102,6 +102,30 @@ TEST(hosts_and_origins)
 	http_scene_close(&scene);
 }
 
+/* A page that lets its name point here does not know the token, and whoever does may use any name.
+ */
+TEST(hosts_with_a_token)
+{
+	struct http_scene scene;
+
+	http_scene_open(&scene, "s3cret");
+	expect_status(&scene, "GET /hello?token=s3cret HTTP/1.1\r\nHost: web7:7070\r\n\r\n", 200);
+	expect_status(&scene,
+		      "GET /hello HTTP/1.1\r\nHost: web7.example\r\n"
+		      "Authorization: Bearer s3cret\r\n\r\n",
+		      200);
+	expect_status(&scene, "GET /open HTTP/1.1\r\nHost: web7:7070\r\n\r\n", 200);
+	expect_status(&scene, "GET /hello HTTP/1.1\r\nHost: evil.example\r\n\r\n", 401);
+	expect_status(&scene, "GET /hello?token=s3cre HTTP/1.1\r\nHost: web7:7070\r\n\r\n", 401);
+	expect_status(&scene,
+		      "GET /hello?token=s3cret HTTP/1.1\r\nHost: web7\r\nHost: evil\r\n\r\n", 403);
+	expect_status(&scene,
+		      "GET /hello?token=s3cret HTTP/1.1\r\nHost: web7:7070\r\n"
+		      "Origin: http://evil.example\r\n\r\n",
+		      403);
+	http_scene_close(&scene);
+}
+
 TEST(tokens)
 {
 	struct http_scene scene;
@@ -362,8 +386,8 @@ TEST(confined)
 }
 
 UNIT_TESTS(cmocka_unit_test(answers), cmocka_unit_test(refusals),
-	   cmocka_unit_test(hosts_and_origins), cmocka_unit_test(tokens), cmocka_unit_test(lasting),
-	   cmocka_unit_test(slow_heads), cmocka_unit_test(heads), cmocka_unit_test(bodies),
-	   cmocka_unit_test(pipelined), cmocka_unit_test(compressed), cmocka_unit_test(later),
-	   cmocka_unit_test(streams), cmocka_unit_test(pieces), cmocka_unit_test(abandoned),
-	   cmocka_unit_test(confined))
+	   cmocka_unit_test(hosts_and_origins), cmocka_unit_test(hosts_with_a_token),
+	   cmocka_unit_test(tokens), cmocka_unit_test(lasting), cmocka_unit_test(slow_heads),
+	   cmocka_unit_test(heads), cmocka_unit_test(bodies), cmocka_unit_test(pipelined),
+	   cmocka_unit_test(compressed), cmocka_unit_test(later), cmocka_unit_test(streams),
+	   cmocka_unit_test(pieces), cmocka_unit_test(abandoned), cmocka_unit_test(confined))

@@ -6,13 +6,12 @@
 TEST(own_hosts)
 {
 	static const char *const own[] = {
-		"localhost",       "localhost:7070", "LocalHost:1", "127.0.0.1",
-		"127.0.0.1:80",    "10.1.2.3:7070",  "[::1]",       "[::1]:7070",
-		"[fe80::1]:65535", "web7:7070",      "WEB7",
+		"localhost",     "localhost:7070", "LocalHost:1", "127.0.0.1",       "127.0.0.1:80",
+		"10.1.2.3:7070", "[::1]",          "[::1]:7070",  "[fe80::1]:65535",
 	};
 
 	for (size_t i = 0; i < array_length(own); i++)
-		if (!http_host_is_own(own[i], "web7:7070"))
+		if (!http_host_is_own(own[i]))
 			fail_msg("'%s' is refused", own[i]);
 }
 
@@ -25,9 +24,8 @@ TEST(hosts_of_others)
 		"localhost.",
 		"localhost.evil.example",
 		"127.0.0.1.evil.example",
-		"web7.evil.example:7070",
-		"web70",
-		"xweb7",
+		"web7",
+		"web7:7070",
 		":7070",
 		"localhost:",
 		"localhost:x",
@@ -49,9 +47,8 @@ TEST(hosts_of_others)
 	};
 
 	for (size_t i = 0; i < array_length(others); i++)
-		if (http_host_is_own(others[i], "web7:7070"))
+		if (http_host_is_own(others[i]))
 			fail_msg("'%s' is accepted", others[i]);
-	assert_false(http_host_is_own("web7", NULL));
 }
 
 TEST(sources)

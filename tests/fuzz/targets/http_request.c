@@ -59,8 +59,8 @@ static void check_host(const char *host)
 	char *longer = text_print("%s.evil.example", host);
 
 	must(longer);
-	must(!http_host_is_own(longer, "web7:7070"));
-	if (http_host_is_own(host, "web7:7070"))
+	must(!http_host_is_own(longer));
+	if (http_host_is_own(host))
 		must(!strpbrk(host, "/@ \t\r\n"));
 	free(longer);
 }
