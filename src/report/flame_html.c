@@ -211,11 +211,17 @@ static struct error *print_data(FILE *out, const void *context)
 static const enum asset styles[] = { ASSET_SHARED_STYLE, ASSET_PAGE_STYLE };
 static const enum asset scripts[] = { ASSET_PAGE_WORDS, ASSET_PAGE_MODEL, ASSET_PAGE_SCRIPT };
 
+const struct page_policy profile_html_policy = {
+	.styles = styles,
+	.scripts = scripts,
+	.style_count = array_length(styles),
+	.script_count = array_length(scripts),
+};
+
 static struct error *print_policy(FILE *out, const void *context)
 {
 	(void)context;
-	page_print_policy(out, &(struct page_policy){ styles, scripts, array_length(styles),
-						      array_length(scripts) });
+	page_print_policy(out, &profile_html_policy);
 	return NULL;
 }
 

@@ -16,6 +16,7 @@
 #include "report/assets.h"
 #include "report/flame_walk.h"
 #include "report/markup.h"
+#include "report/page.h"
 #include "report/palette.h"
 #include "report/profile_wording.h"
 #include "report/stream.h"
@@ -364,11 +365,19 @@ static void print_buttons(const struct picture *p)
 	      p->out);
 }
 
+/* Elements have style attributes, of the picture as it is without scripts. */
+const struct page_policy profile_svg_policy = {
+	.scripts = (const enum asset[]){ ASSET_SVG_SCRIPT },
+	.script_count = 1,
+	.has_style_attributes = true,
+};
+
+/* The text of the element must be exactly the asset, as in pages (report/page.c). */
 static void print_asset(const struct picture *p, const char *tag, enum asset asset)
 {
 	struct text text = asset_text(asset);
 
-	fprintf(p->out, "<%s><![CDATA[\n", tag);
+	fprintf(p->out, "<%s><![CDATA[", tag);
 	fwrite(text.bytes, 1, text.length, p->out);
 	fprintf(p->out, "]]></%s>\n", tag);
 }

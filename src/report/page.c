@@ -55,7 +55,10 @@ static void print_sources(FILE *out, const char *directive, const enum asset *as
 void page_print_policy(FILE *out, const struct page_policy *policy)
 {
 	fputs("default-src 'none'; base-uri 'none'; form-action 'none'", out);
-	print_sources(out, "style-src", policy->styles, policy->style_count);
+	if (policy->has_style_attributes)
+		fputs("; style-src 'unsafe-inline'", out);
+	else
+		print_sources(out, "style-src", policy->styles, policy->style_count);
 	print_sources(out, "script-src", policy->scripts, policy->script_count);
 }
 

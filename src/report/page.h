@@ -32,10 +32,12 @@ struct html_page {
 void page_print_style(FILE *out, enum asset style);
 void page_print_script(FILE *out, enum asset script);
 
-/* Print a Content-Security-Policy that allows only these assets, as the value of an attribute. */
+/* Print a Content-Security-Policy that allows only these assets, as the value of an attribute or of
+ * the header. */
 struct page_policy {
 	const enum asset *styles, *scripts;
 	size_t style_count, script_count;
+	bool has_style_attributes; /* any style is allowed; none can load anything */
 };
 void page_print_policy(FILE *out, const struct page_policy *policy);
 

@@ -57,6 +57,16 @@ struct error *profile_format_named(const char *name, enum profile_format *ret)
 #undef FORMAT
 }
 
+const struct page_policy *profile_format_policy(enum profile_format format)
+{
+	static const struct page_policy *const policies[PROFILE_FORMAT_COUNT] = {
+		[PROFILE_FORMAT_SVG] = &profile_svg_policy,
+		[PROFILE_FORMAT_HTML] = &profile_html_policy,
+	};
+
+	return policies[format];
+}
+
 /* --- formats of a whole profile --- */
 
 struct error *profile_print_json(const struct profile_report *report, json_sink sink, void *context)

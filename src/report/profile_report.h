@@ -61,4 +61,10 @@ struct error *profile_format_named(const char *name, enum profile_format *ret) M
 PROFILE_FORMATS(FORMAT)
 #undef FORMAT
 
+/* What a server that sends the format must allow for its scripts to run (report/page.h); NULL: the
+ * format has none. */
+struct page_policy;
+const struct page_policy *profile_format_policy(enum profile_format format);
+extern const struct page_policy profile_svg_policy, profile_html_policy;
+
 #endif

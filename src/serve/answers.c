@@ -8,9 +8,11 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "profile/files.h"
 #include "profile/filter.h"
 #include "profile/idle.h"
+#include "report/page.h"
 #include "report/profile_report.h"
 #include "serve/web.h"
 #include "state/reading.h"
@@ -287,6 +289,22 @@ static struct error *query_group(const struct http_exchange *exchange, enum flam
 	return given ? wrong("group_by", given, "a group of ctprof flame --group-by") : NULL;
 }
 
+/* Pages run their own scripts; the server's policy allows only those of its page. */
+static struct error *allow_scripts(struct http_exchange *exchange, const struct page_policy *policy)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t length;
+	FILE *memory = open_memstream(&text, &length);
+
+	if (!memory)
+		return &error_no_memory;
+	page_print_policy(memory, policy);
+	fputs("; frame-ancestors 'none'", memory);
+	if (!file_close_memory(memory, &text))
+		return &error_no_memory;
+	return http_add_header(exchange, "Content-Security-Policy", text);
+}
+
 static struct error *send_profile(struct http_exchange *exchange, struct profile *profile,
 				  enum profile_format format, const struct flame_view *view)
 {
@@ -301,6 +319,8 @@ static struct error *send_profile(struct http_exchange *exchange, struct profile
 	snprintf(name, sizeof(name), "inline; filename=\"ctprof.%s\"",
 		 profile_formats[format].extension);
 	err = http_add_header(exchange, "Content-Disposition", name);
+	if (!err && profile_format_policy(format))
+		err = allow_scripts(exchange, profile_format_policy(format));
 	if (err)
 		return err;
 	http_type(exchange, types[format] ? types[format] : "text/plain; charset=utf-8");

@@ -104,7 +104,8 @@ struct text http_body(const struct http_exchange *exchange);
 /* Before the first byte; 200 and "application/json" if nothing else is said. */
 void http_status(struct http_exchange *exchange, unsigned status);
 void http_type(struct http_exchange *exchange, const char *type);
-/* Another header of the answer; its value is checked for control characters. */
+/* Another header of the answer, or another value of one that every answer has; the value is checked
+ * for control characters. */
 struct error *http_add_header(struct http_exchange *exchange, const char *name,
 			      const char *value) MUST_CHECK;
 /* The bytes are such already (as of pprof): do not compress them for the client. Other answers of

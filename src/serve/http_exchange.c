@@ -2,6 +2,7 @@
 #include "serve/http_internal.h"
 
 #include <errno.h>
+#include <strings.h>
 
 #include "base/clock.h"
 
@@ -239,13 +240,22 @@ static struct error *compress_stream(struct http_exchange *exchange)
 	return err;
 }
 
+static bool has_header(const struct http_exchange *exchange, const char *name)
+{
+	for (size_t i = 0; i < exchange->headers.count; i++)
+		if (!strcasecmp(exchange->headers.items[i].name, name))
+			return true;
+	return false;
+}
+
 static bool add_headers(const struct http_exchange *exchange, struct MHD_Response *response)
 {
 	const char *type = exchange->type ? exchange->type : "application/json";
 	bool added = MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
 
 	for (size_t i = 0; added && i < array_length(always); i++)
-		added = MHD_add_response_header(response, always[i][0], always[i][1]);
+		if (!has_header(exchange, always[i][0]))
+			added = MHD_add_response_header(response, always[i][0], always[i][1]);
 	for (size_t i = 0; added && i < exchange->headers.count; i++)
 		added = MHD_add_response_header(response, exchange->headers.items[i].name,
 						exchange->headers.items[i].value);

@@ -20,6 +20,9 @@ struct static_file {
 
 static const struct static_file page = { "", ASSET_SERVE, "text/html; charset=utf-8" };
 
+/* Browsers ask for it where a document names no icon: pictures, JSON. */
+static const struct static_file icon = { "", ASSET_SERVE_ICON, "image/svg+xml" };
+
 static const struct static_file files[] = {
 	{ "aggregate.js", ASSET_SERVE_AGGREGATE, SCRIPT },
 	{ "bars.js", ASSET_SERVE_BARS, SCRIPT },
@@ -83,6 +86,13 @@ struct error *static_page(struct http_exchange *exchange, void *context, enum ht
 	(void)context;
 	*ret = HTTP_DONE;
 	return answer(exchange, &page);
+}
+
+struct error *static_icon(struct http_exchange *exchange, void *context, enum http_step *ret)
+{
+	(void)context;
+	*ret = HTTP_DONE;
+	return answer(exchange, &icon);
 }
 
 struct error *static_file(struct http_exchange *exchange, void *context, enum http_step *ret)

@@ -181,10 +181,25 @@ page_shows_the_stream() {
 	return "$status"
 }
 
+# Profiles as pages, in a browser, run their own scripts, and what names no icon gets one.
+pages_of_profiles_run() {
+	local status=0
+
+	command -v node > /dev/null || skip "needs node"
+	start "$programs/churn" 5 30
+	serve -p "$pid"
+	get /favicon.ico | cmp - assets/serve/icon.svg
+	get /api/threads > /dev/null
+	node tests/assets/serve/formats.mjs "$at/" || status=$?
+	[[ $status != 77 ]] || skip "needs Chromium"
+	return "$status"
+}
+
 run_case "serve: the stream has what threads did" stream_is_what_threads_did
 run_case "serve: known threads are as known" known_threads_are_as_known
 run_case "serve: the files of the page are there" files_of_the_page_are_there
 run_case "serve: the page shows the stream" page_shows_the_stream
+run_case "serve: profiles as pages run in a browser" pages_of_profiles_run
 run_case "serve: go tool pprof reads it" go_reads_it
 run_case "serve: all formats have one total" formats_have_one_total
 run_case "serve: snapshots are captures" snapshots_are_captures
