@@ -11,12 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/hex.h"
 #include "base/interrupts.h"
 #include "base/version.h"
 #include "bpf/program_cost.h"
@@ -26,19 +24,18 @@
 #include "security/server_sandbox.h"
 #include "serve/collector.h"
 #include "serve/listen.h"
+#include "serve/token.h"
 #include "serve/web.h"
 
 #define KEEP_DEFAULT_NS     ((uint64_t)5 * 60 * 1000000000)
 #define INTERVAL_DEFAULT_NS ((uint64_t)1000000000)
 /* Readings and their dictionary in the web process. */
-#define KEEP_BYTES  ((size_t)512 << 20)
-#define CLIENTS     256
-
-#define TOKEN_BYTES 16
+#define KEEP_BYTES ((size_t)512 << 20)
+#define CLIENTS    256
 
 struct serve_arguments {
 	struct profile_arguments profile;
-	const char *listen, *token;
+	const char *listen, *token, *token_file;
 	uint64_t keep_ns;
 	size_t series_most;
 	bool quiet;
@@ -74,14 +71,17 @@ static const struct option_row serve_rows[] = {
 	{ "token", 0, "TEXT", parse_string, offsetof(struct serve_arguments, token),
 	  "Answer only requests with this token: ?token=TEXT in the URL, or the header "
 	  "'Authorization: Bearer TEXT'. Without it, an address that other hosts reach gets a "
-	  "random one.", NULL, OPTION_COMMON },
+	  "random one. Shells and sudo show TEXT to other users: see --token-file.",
+	  NULL, OPTION_COMMON },
+	{ "token-file", 0, "FILE", parse_string, offsetof(struct serve_arguments, token_file),
+	  "The same with the first line of FILE, which other users may not read.", NULL, false },
 	{ "keep", 0, "TIME", parse_keep, offsetof(struct serve_arguments, keep_ns),
 	  "Keep the last TIME of readings (default 5m).", NULL, OPTION_COMMON },
 	{ "max-series", 0, "NUMBER", parse_series, offsetof(struct serve_arguments, series_most),
 	  "Let /metrics have at most NUMBER series (default 2000); groups of threads beyond it are "
 	  "summed up.", NULL, false },
 	{ "quiet", 'q', NULL, parse_flag, offsetof(struct serve_arguments, quiet),
-	  "Print only errors on standard error.", NULL, false },
+	  "Print only errors on standard error, and the URL if it has a random token.", NULL, false },
 	{ "interval", 'i', "TIME", parse_interval, offsetof(struct serve_arguments, profile.interval_ns),
 	  "Take a reading each TIME (default 1s, at least 100ms).", NULL, false },
 	{ "duration", 'd', "TIME", parse_profile_time, offsetof(struct serve_arguments, profile.duration_ns),
@@ -99,7 +99,8 @@ struct serving {
 	struct serve_arguments *arguments;
 	struct listen_address address;
 	char at[LISTEN_TEXT_MAX]; /* as a URL has it */
-	char token[2 * TOKEN_BYTES + 1];
+	char random_token[TOKEN_TEXT_MAX];
+	char *own_token; /* of a file, or of the command line */
 	int listen_fd;
 	int sockets[2]; /* of the collector, and of the web process */
 	pid_t web;
@@ -159,31 +160,69 @@ static struct error *start_web(struct serving *s)
 	return NULL;
 }
 
-static struct error *make_token(struct serving *s)
+/* Other users see the command line of a process. */
+static void hide_argument(const char *value, int argc, char **argv)
 {
-	unsigned char bytes[TOKEN_BYTES];
+	for (int i = 0; i < argc; i++) {
+		const size_t length = strlen(argv[i]);
 
-	if (s->arguments->token || s->address.is_loopback)
+		if (value >= argv[i] && value <= argv[i] + length)
+			memset(argv[i] + (value - argv[i]), 'x',
+			       length - (size_t)(value - argv[i]));
+	}
+}
+
+/* The token of the options. An error is wrong usage. */
+static struct error *take_token(struct serving *s, int argc, char **argv)
+{
+	struct serve_arguments *a = s->arguments;
+	struct error *err;
+
+	if (a->token && a->token_file)
+		return error_create("--token and --token-file exclude each other");
+	if (!a->token)
 		return NULL;
-	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
-		return error_system(errno, "cannot make a token");
-	hex_write(s->token, bytes, sizeof(bytes));
-	s->arguments->token = s->token;
+	err = token_check(a->token);
+	if (err)
+		return error_prefix(err, "--token");
+	s->own_token = strdup(a->token);
+	if (!s->own_token)
+		return &error_no_memory;
+	hide_argument(a->token, argc, argv);
+	a->token = s->own_token;
 	return NULL;
+}
+
+/* The token of --token-file, or a random one for an address that other hosts reach. */
+static struct error *find_token(struct serving *s)
+{
+	struct serve_arguments *a = s->arguments;
+	struct error *err = NULL;
+
+	if (a->token_file) {
+		err = token_read(a->token_file, &s->own_token);
+		a->token = s->own_token;
+	} else if (!a->token && !s->address.is_loopback) {
+		err = token_make(s->random_token);
+		a->token = s->random_token;
+	}
+	return err;
 }
 
 static void print_url(const struct serving *s)
 {
 	const char *token = s->arguments->token;
 
-	if (s->arguments->quiet)
+	if (s->arguments->quiet && token != s->random_token)
 		return;
-	if (s->address.path)
-		fprintf(stderr, "ctprof: serving at unix:%s; press Ctrl-C to stop\n",
-			s->address.path);
-	else
-		fprintf(stderr, "ctprof: serving at http://%s/%s%s; press Ctrl-C to stop\n", s->at,
-			token ? "?token=" : "", token ? token : "");
+	fputs("ctprof: serving at ", stderr);
+	if (s->address.path) {
+		fprintf(stderr, "unix:%s", s->address.path);
+	} else {
+		fprintf(stderr, "http://%s/%s", s->at, token ? "?token=" : "");
+		token_print_encoded(stderr, token ? token : "");
+	}
+	fputs("; press Ctrl-C to stop\n", stderr);
 }
 
 /* Requires CAP_SYS_ADMIN, so it comes before privileges are dropped. */
@@ -228,14 +267,15 @@ static struct error *open_collector(struct serving *s, const sigset_t *before)
 static struct error *prepare(struct serving *s)
 {
 	struct profile_arguments *a = &s->arguments->profile;
-	struct error *err = listen_open(&s->address, s->at, &s->listen_fd);
+	struct error *err = find_token(s);
 	const int statistics = enable_statistics();
 
 	if (err)
+		return err;
+	err = listen_open(&s->address, s->at, &s->listen_fd);
+	if (err)
 		return error_prefix(err, "%s", s->arguments->listen);
-	err = make_token(s);
-	if (!err)
-		err = start_web(s);
+	err = start_web(s);
 	if (!err)
 		err = privileges_keep(PROFILE_OPEN_PRIVILEGES | CAPTURE_OPEN_PRIVILEGES);
 	if (!err)
@@ -317,8 +357,11 @@ static int run_serve(const struct command *command, int argc, char **argv)
 	if (err)
 		err = error_prefix(err, "--listen");
 	if (!err)
+		err = take_token(&serving, argc, argv);
+	if (!err)
 		err = profile_arguments_settle(&arguments.profile);
 	status = err ? usage_error(command, err) : end(&serving, serve(&serving));
+	free(serving.own_token);
 	profile_arguments_deinit(&arguments.profile);
 	return status;
 }

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -115,32 +116,89 @@ static int bind_path(int fd, const char *path)
 	return failed;
 }
 
+static socklen_t length_of(const struct listen_address *address)
+{
+	return address->ip.any.sa_family == AF_INET6 ? sizeof(address->ip.v6)
+						     : sizeof(address->ip.v4);
+}
+
 static int bind_ip(int fd, const struct listen_address *address)
 {
-	const socklen_t length = address->ip.any.sa_family == AF_INET6 ? sizeof(address->ip.v6)
-								       : sizeof(address->ip.v4);
 	const int yes = 1;
 
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-	return bind(fd, &address->ip.any, length) ? errno : 0;
+	return bind(fd, &address->ip.any, length_of(address)) ? errno : 0;
+}
+
+static bool is_any(const struct listen_address *address)
+{
+	return address->ip.any.sa_family == AF_INET6
+		       ? IN6_IS_ADDR_UNSPECIFIED(&address->ip.v6.sin6_addr)
+		       : address->ip.v4.sin_addr.s_addr == htonl(INADDR_ANY);
+}
+
+/* The address of this host on the way to `far`; false: there is no such way. Connecting a datagram
+ * socket sends nothing. */
+static bool find_near(const char *far, in_port_t port, struct listen_address *ret)
+{
+	struct listen_address near;
+	_cleanup_close_ int fd = -1;
+	socklen_t length = sizeof(near.ip);
+
+	if (!parse_host(far, port, &near))
+		return false;
+	fd = socket(near.ip.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0 || connect(fd, &near.ip.any, length_of(&near)) ||
+	    getsockname(fd, &near.ip.any, &length))
+		return false;
+	*ret = near;
+	return true;
+}
+
+/* An address by which others reach a host that listens at all of its addresses. The far ones are
+ * reserved for documentation (RFC 5737, RFC 3849), so they are behind the default route. */
+static bool find_reachable(const struct listen_address *all, struct listen_address *ret)
+{
+	const bool is_v6 = all->ip.any.sa_family == AF_INET6;
+	const in_port_t port = is_v6 ? all->ip.v6.sin6_port : all->ip.v4.sin_port;
+
+	return find_near("192.0.2.1", port, ret) ||
+	       (is_v6 && find_near("[2001:db8::1]", port, ret));
+}
+
+static void print_address(const struct listen_address *address, in_port_t port,
+			  char ret[LISTEN_TEXT_MAX])
+{
+	char host[INET6_ADDRSTRLEN];
+
+	if (address->ip.any.sa_family == AF_INET6) {
+		inet_ntop(AF_INET6, &address->ip.v6.sin6_addr, host, sizeof(host));
+		snprintf(ret, LISTEN_TEXT_MAX, "[%s]:%u", host, ntohs(port));
+	} else {
+		inet_ntop(AF_INET, &address->ip.v4.sin_addr, host, sizeof(host));
+		snprintf(ret, LISTEN_TEXT_MAX, "%s:%u", host, ntohs(port));
+	}
 }
 
 /* The address that the socket got, as a URL has it. */
 static int name_socket(int fd, char ret[LISTEN_TEXT_MAX])
 {
-	struct listen_address bound;
+	struct listen_address bound, reachable;
 	socklen_t length = sizeof(bound.ip);
-	char host[INET6_ADDRSTRLEN];
+	char host[HOST_NAME_MAX + 1] = "";
+	in_port_t port;
 
 	if (getsockname(fd, &bound.ip.any, &length))
 		return errno;
-	if (bound.ip.any.sa_family == AF_INET6) {
-		inet_ntop(AF_INET6, &bound.ip.v6.sin6_addr, host, sizeof(host));
-		snprintf(ret, LISTEN_TEXT_MAX, "[%s]:%u", host, ntohs(bound.ip.v6.sin6_port));
-	} else {
-		inet_ntop(AF_INET, &bound.ip.v4.sin_addr, host, sizeof(host));
-		snprintf(ret, LISTEN_TEXT_MAX, "%s:%u", host, ntohs(bound.ip.v4.sin_port));
-	}
+	port = bound.ip.any.sa_family == AF_INET6 ? bound.ip.v6.sin6_port : bound.ip.v4.sin_port;
+	if (!is_any(&bound))
+		print_address(&bound, port, ret);
+	else if (find_reachable(&bound, &reachable))
+		print_address(&reachable, port, ret);
+	else if (!gethostname(host, sizeof(host)) && *host)
+		snprintf(ret, LISTEN_TEXT_MAX, "%.*s:%u", HOST_NAME_MAX, host, ntohs(port));
+	else
+		print_address(&bound, port, ret);
 	return 0;
 }
 

@@ -13,8 +13,8 @@
 
 #define LISTEN_DEFAULT "127.0.0.1:7070"
 
-/* "[0123:...]:65535" */
-#define LISTEN_TEXT_MAX 64
+/* Of a host name (HOST_NAME_MAX) or "[0123:...]", and a port. */
+#define LISTEN_TEXT_MAX 72
 
 struct listen_address {
 	const char *path; /* of a Unix socket; NULL: an address of IP */
@@ -30,8 +30,10 @@ struct listen_address {
 struct error *listen_parse(const char *text, struct listen_address *ret) MUST_CHECK;
 
 /* A listening socket, with the rights of the caller, and the address as it is in a URL
- * ("127.0.0.1:40123": port 0 becomes a free one), or "" of a Unix socket. A Unix socket that
- * nothing listens at any more is replaced; it is made for its owner alone. */
+ * ("127.0.0.1:40123": port 0 becomes a free one, and all addresses the one by which this host
+ * reaches others, or its name), or "" of a Unix socket. A Unix socket that
+ * nothing listens at any more is replaced; it is made for its owner alone, who with sudo is the
+ * user of sudo where that user may write (base/handover.h). */
 struct error *listen_open(const struct listen_address *address, char ret_text[LISTEN_TEXT_MAX],
 			  int *ret_fd) MUST_CHECK;
 

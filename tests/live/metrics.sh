@@ -54,11 +54,13 @@ metrics_have_the_format_that_is_wanted() {
 	equal "promtool's opinion" "$(promtool check metrics < "$scratch/metrics" 2>&1)" ""
 }
 
-# scrape OPTION...: start a Prometheus that scrapes the server by the configuration in doc/serve.md, each second. Its port is in $port.
+# scrape OPTION...: start a Prometheus that scrapes the server by the configuration in doc/serve.md, each second, with
+# $token if there is one. Its port is in $port.
 scrape() {
 	port=$((20000 + RANDOM % 20000))
 	sed -n '/^scrape_configs:/,/^```/p' doc/serve.md | grep -v '^```' |
-		sed "s|127.0.0.1:7070|${at#http://}|; 1i global: { scrape_interval: 1s }" > "$scratch/prometheus.yml"
+		sed "s|127.0.0.1:7070|${at#http://}|; 1i global: { scrape_interval: 1s }
+			${token:+/job_name/a\    authorization: { credentials: $token }}" > "$scratch/prometheus.yml"
 	promtool check config "$scratch/prometheus.yml" > /dev/null
 	prometheus --config.file="$scratch/prometheus.yml" --storage.tsdb.path="$scratch/tsdb.$port" \
 		--web.listen-address="127.0.0.1:$port" --log.level=error "$@" > "$scratch/prometheus.$port" 2>&1 &
@@ -109,6 +111,24 @@ prometheus_reads_them() {
 			'BEGIN { printf "%.0f", native * 100 / classic }')" 400
 }
 
+# A target by the name of this host, at an address that other hosts reach.
+prometheus_has_the_token() {
+	local token target
+
+	command -v prometheus > /dev/null || skip "needs prometheus"
+	getent ahostsv4 "$(hostname)" > /dev/null || skip "the name of this host has no address"
+	serve --listen 0.0.0.0:0 -p $$
+	token=$(sed -n 's/.*token=\([0-9a-f]*\);.*/\1/p' "$said")
+	target=$at at=http://$(hostname):${at##*:}
+	scrape
+	until [ "$(ask "$port" up 2> /dev/null)" = 1 ]; do
+		kill -0 "$server"
+		sleep 0.2
+	done
+	equal "status without the token" "$(curl -s -o /dev/null -w '%{http_code}' "$target/metrics")" 401
+}
+
 run_case "metrics: Prometheus reads them" prometheus_reads_them
+run_case "metrics: Prometheus has the token, and the host by its name" prometheus_has_the_token
 run_case "metrics: sums are what threads did" metrics_are_what_threads_did
 run_case "metrics: the format is the one that is wanted" metrics_have_the_format_that_is_wanted

@@ -2,10 +2,8 @@
 #
 # Starting ctprof serve, and asking it, for parts of tests/live/run.
 
-# serve OPTIONS...: a server of this host, whose address is in $at.
+# serve OPTIONS...: a server of this host, whose address is in $at, and what it prints in the file $said.
 serve() {
-	local said
-
 	is_root
 	command -v curl > /dev/null || skip "needs curl"
 	said=$(mktemp -p "$scratch")

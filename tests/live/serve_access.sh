@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Who reaches ctprof serve: other hosts with its token, and the owner of its socket. Part of tests/live/run.
+
+. tests/live/serving.sh
+
+# status_of CURL-ARGUMENTS...
+status_of() {
+	curl -s -o /dev/null -m 60 -w '%{http_code}' "$@" || true
+}
+
+# The URL that is printed, also with -q, is that of another host: by this host's address or name, with the token.
+other_hosts_have_the_token() {
+	local url token port
+
+	serve -q --listen 0.0.0.0:0 -p $$
+	url=$(grep -oE 'http://[^;]*' "$said")
+	token=${url##*token=}
+	port=${at##*:}
+	[[ $url =~ ^http://[^/]+:[0-9]+/\?token=[0-9a-f]{32}$ ]] || { echo "the URL is $url"; return 1; }
+	has_not "its address" "$at" 0.0.0.0
+	equal "status of the URL" "$(status_of "$url")" 200
+	equal "status of data" "$(status_of "$at/api/about?token=$token")" 200
+	equal "status of data by name" "$(status_of --connect-to "web7.example::127.0.0.1:" "http://web7.example:$port/api/about?token=$token")" 200
+	equal "status of a script by name" "$(status_of --connect-to "web7.example::127.0.0.1:" "http://web7.example:$port/page/main.js")" 200
+	equal "status without the token" "$(status_of "$at/api/about")" 401
+	equal "status by name without the token" "$(status_of --connect-to "web7.example::127.0.0.1:" "http://web7.example:$port/api/about")" 401
+}
+
+# A token of the command line is not seen there, and the URL has it as a query can.
+tokens_are_hidden() {
+	serve --token 'a&b/c%' -p $$
+	has "the URL" "$(< "$said")" '/?token=a%26b%2Fc%25;'
+	equal "status with the URL's token" "$(status_of "$at/api/about?token=a%26b%2Fc%25")" 200
+	has_not "the command line" "$(tr '\0' ' ' < "/proc/$server/cmdline")" 'a&b'
+	has_not "that of the web process" "$(tr '\0' ' ' < "/proc/$(pgrep -P "$server")/cmdline")" 'a&b'
+	serve --token=an-example -p $$
+	has_not "the command line" "$(tr '\0' ' ' < "/proc/$server/cmdline")" an-example
+}
+
+tokens_are_in_files() {
+	printf 'of-a-file\nand more\n' > "$scratch/token"
+	chmod 640 "$scratch/token"
+	serve --token-file "$scratch/token" -p $$
+	equal "status without the token" "$(status_of "$at/api/about")" 401
+	equal "status with it" "$(status_of -H 'Authorization: Bearer of-a-file' "$at/api/about")" 200
+	chmod 644 "$scratch/token"
+	fails 1 "$ctprof" serve --listen 127.0.0.1:0 --token-file "$scratch/token"
+	has "the message" "$output" 'all users may read or write this file (mode 0644)'
+	fails 2 "$ctprof" serve --token-file "$scratch/token" --token x
+	has "the message" "$output" 'exclude each other'
+}
+
+run_case "serve: other hosts have the token" other_hosts_have_the_token
+run_case "serve: the command line does not show the token" tokens_are_hidden
+run_case "serve: tokens are in files" tokens_are_in_files
