@@ -6,6 +6,8 @@
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -53,7 +55,7 @@ void handover_file(int dir, int fd)
 	/* A directory may say which group its files have. */
 	const bool has_group = !fstat(dir, &st) && st.st_mode & S_ISGID;
 
-	if (fchown(fd, to.uid, has_group ? (gid_t)-1 : to.gid))
+	if (fchownat(fd, "", to.uid, has_group ? (gid_t)-1 : to.gid, AT_EMPTY_PATH))
 		return;
 }
 
@@ -72,15 +74,17 @@ static bool is_made_by_us(int fd, const struct timespec *before)
 		(st.stx_btime.tv_sec == before->tv_sec && st.stx_btime.tv_nsec >= before->tv_nsec));
 }
 
-int handover_mkdir(const char *path, mode_t mode)
+/* What a file is made by, in the directory `above`; 0 or -1 with errno. */
+typedef int make_file(int above, const char *base, const void *context);
+
+/* Make a file, find it with these flags of open(2), and hand it over. */
+static int make_in(const char *path, make_file *make, const void *context, int flags)
 {
 	_cleanup_free_ char *for_dir = strdup(path), *for_base = strdup(path);
 	_cleanup_close_ int above = -1, made = -1;
 	struct timespec before;
 	const char *base;
 
-	if (!to.has_begun)
-		return mkdir(path, mode);
 	if (!for_dir || !for_base) {
 		errno = ENOMEM;
 		return -1;
@@ -91,10 +95,45 @@ int handover_mkdir(const char *path, mode_t mode)
 		return -1;
 	/* The clock of the file system, which is behind. */
 	clock_gettime(CLOCK_REALTIME_COARSE, &before);
-	if (mkdirat(above, base, mode))
+	if (make(above, base, context))
 		return -1;
-	made = openat(above, base, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	made = openat(above, base, flags | O_NOFOLLOW | O_CLOEXEC);
 	if (made >= 0 && handover_is_due(above, NULL) && is_made_by_us(made, &before))
 		handover_file(above, made);
 	return 0;
+}
+
+static int make_dir(int above, const char *base, const void *mode)
+{
+	return mkdirat(above, base, *(const mode_t *)mode);
+}
+
+int handover_mkdir(const char *path, mode_t mode)
+{
+	return to.has_begun ? make_in(path, make_dir, &mode, O_RDONLY | O_DIRECTORY)
+			    : mkdir(path, mode);
+}
+
+struct binding {
+	int socket;
+	const struct sockaddr_un *address;
+};
+
+/* bind(2) knows no directory. */
+static int bind_socket(int above, const char *base, const void *context)
+{
+	const struct binding *binding = context;
+
+	(void)above;
+	(void)base;
+	return bind(binding->socket, (const struct sockaddr *)binding->address,
+		    sizeof(*binding->address));
+}
+
+int handover_bind(int socket, const struct sockaddr_un *address)
+{
+	const struct binding binding = { socket, address };
+
+	return to.has_begun ? make_in(address->sun_path, bind_socket, &binding, O_PATH)
+			    : bind_socket(-1, NULL, &binding);
 }

@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
+struct sockaddr_un;
+
 /* From now on. Without a call nothing is handed over. */
 void handover_begin(uid_t uid, gid_t gid);
 bool handover_has_begun(void);
@@ -23,11 +25,14 @@ bool handover_has_begun(void);
  * must belong to the user; NULL: there is none. */
 bool handover_is_due(int dir, const struct stat *there);
 
-/* Give the user a file that this process has just created. A failure is no error: the file stays
- * root's, as on a file system without owners. */
+/* Give the user a file that this process has just created; `fd` may be of O_PATH. A failure is no
+ * error: the file stays root's, as on a file system without owners. */
 void handover_file(int dir, int fd);
 
 /* mkdir(2), and hand the directory over; 0 or -1 with errno. */
 int handover_mkdir(const char *path, mode_t mode);
+
+/* bind(2) to a path, and hand the file of the socket over; 0 or -1 with errno. */
+int handover_bind(int socket, const struct sockaddr_un *address);
 
 #endif

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/handover.h"
 #include "base/text.h"
 
 /* Connections that are not accepted yet; many come at once when clients misuse the server. */
@@ -109,9 +110,9 @@ static int bind_path(int fd, const char *path)
 	int failed;
 
 	memcpy(address.sun_path, path, strlen(path));
-	failed = bind(fd, (struct sockaddr *)&address, sizeof(address)) ? errno : 0;
+	failed = handover_bind(fd, &address) ? errno : 0;
 	if (failed == EADDRINUSE && is_abandoned(&address) && unlink(path) == 0)
-		failed = bind(fd, (struct sockaddr *)&address, sizeof(address)) ? errno : 0;
+		failed = handover_bind(fd, &address) ? errno : 0;
 	umask(before);
 	return failed;
 }

@@ -51,6 +51,36 @@ tokens_are_in_files() {
 	has "the message" "$output" 'exclude each other'
 }
 
+# With sudo, a Unix socket belongs to the user of sudo where that user may write, and is for nobody else.
+sockets_are_of_the_user() {
+	local folder=$scratch/sockets
+
+	mkdir -p "$folder"/{own,root}
+	chown 65533:65533 "$folder/own"
+	chmod 711 "$folder"
+	for place in own root; do
+		SUDO_UID=65533 SUDO_GID=65533 "$ctprof" serve --listen "unix:$folder/$place/socket" -p $$ 2> "$scratch/said.$place" &
+		server=$!
+		at_end "kill $server; wait $server"
+		until grep -q serving "$scratch/said.$place"; do
+			kill -0 "$server"
+			sleep 0.05
+		done
+	done
+	equal "owners" "$(stat -c '%u:%g %a' "$folder"/{own,root}/socket | paste -sd,)" '65533:65533 600,0:0 600'
+	equal "status for its user" "$(setpriv --reuid 65533 --regid 65533 --clear-groups \
+		curl -s -o /dev/null -m 60 -w '%{http_code}' --unix-socket "$folder/own/socket" http://ctprof/api/about)" 200
+	equal "status for another user" "$(setpriv --reuid 65532 --regid 65532 --clear-groups \
+		curl -s -o /dev/null -m 60 -w '%{http_code}' --unix-socket "$folder/own/socket" http://ctprof/api/about || true)" 000
+	# A socket that nothing listens at is replaced.
+	kill -9 "$server"
+	wait "$server" || true
+	[ -S "$folder/root/socket" ]
+	"$ctprof" serve --listen "unix:$folder/root/socket" -p $$ -d 1s
+	fails 1 test -e "$folder/root/socket"
+}
+
 run_case "serve: other hosts have the token" other_hosts_have_the_token
 run_case "serve: the command line does not show the token" tokens_are_hidden
 run_case "serve: tokens are in files" tokens_are_in_files
+run_case "serve: Unix sockets belong to the user of sudo" sockets_are_of_the_user
