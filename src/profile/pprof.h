@@ -10,6 +10,7 @@
 /* Sample types. */
 #define PPROF_ON_CPU  "on-cpu"
 #define PPROF_OFF_CPU "off-cpu"
+#define PPROF_WALL    "wall" /* the sum of both, where there are both */
 #define PPROF_SAMPLES "samples"
 
 /* Labels of samples: numbers, and then strings. */

@@ -109,6 +109,19 @@ static struct value_type meaning(const char *type, const char *unit)
 	return meaning;
 }
 
+/* Values of the type that is the sum of others would count twice. */
+static void drop_sum(struct pprof_reader *r)
+{
+	const Pprof__Profile *m = r->message;
+	size_t times = 0;
+
+	for (size_t i = 0; i < m->n_sample_type; i++)
+		times += r->types[i].scale != 0;
+	for (size_t i = 0; times > 1 && i < m->n_sample_type; i++)
+		if (!strcmp(string(r, m->sample_type[i]->type), PPROF_WALL))
+			r->types[i].scale = 0;
+}
+
 static struct error *take_types(struct pprof_reader *r)
 {
 	const Pprof__Profile *m = r->message;
@@ -125,6 +138,7 @@ static struct error *take_types(struct pprof_reader *r)
 				      string(r, m->sample_type[i]->unit));
 		r->has_time |= r->types[i].scale != 0;
 	}
+	drop_sum(r);
 	if (r->has_time)
 		return NULL;
 	err = intern_string(r, m->sample_type[m->n_sample_type - 1]->type, &event);

@@ -15,6 +15,9 @@
 #include "profile/pprof.h"
 #include "state/reading.h"
 
+/* The last one is what some tools show when they are not told, so times come behind counts. */
+enum { COUNT, ON_CPU, OFF_CPU, WALL, COLUMN_COUNT };
+
 struct writer {
 	const struct profile *profile;
 	struct gzip_writer gzip;
@@ -35,8 +38,8 @@ struct writer {
 	/* For each node, the number of its frame's location, which includes the functions that it
 	 * is inlined into; 0: none yet. */
 	uint32_t *locations_of;
-	bool *is_written;   /* of each location */
-	int64_t columns[3]; /* which value of a sample has the count, on-CPU, off-CPU time; -1 */
+	bool *is_written;              /* of each location */
+	int64_t columns[COLUMN_COUNT]; /* which value of a sample has it; -1: none */
 	size_t column_count;
 	struct {
 		ARRAY(uint64_t);
@@ -46,9 +49,6 @@ struct writer {
 	} packed;
 	struct error *error; /* the first one; nothing is written after it */
 };
-
-/* The last one is what some tools show when they are not told, so times come behind counts. */
-enum { COUNT, ON_CPU, OFF_CPU };
 
 static void fail(struct writer *w, struct error *err)
 {
@@ -453,13 +453,15 @@ static void put_sample(struct writer *w, const struct sample *from)
 	Pprof__Profile piece = PPROF__PROFILE__INIT;
 	Pprof__Sample sample = PPROF__SAMPLE__INIT, *item = &sample;
 	struct pprof_label_writer labels = { .count = 0 };
-	int64_t values[3] = { 0 };
+	int64_t values[COLUMN_COUNT] = { 0 };
 	int time = from->class == CLASS_ON_CPU               ? ON_CPU
 		   : profile_classes[from->class].is_off_cpu ? OFF_CPU
 							     : -1;
 
 	if (time >= 0)
 		values[w->columns[time]] = whole(from->ns);
+	if (time >= 0 && w->columns[WALL] >= 0)
+		values[w->columns[WALL]] = whole(from->ns);
 	values[w->columns[COUNT]] = whole(from->count);
 	put_stack(w, from->node);
 	put_labels(w, from, &labels);
@@ -504,6 +506,8 @@ static void put_types(struct writer *w)
 		put_type(w, ON_CPU, PPROF_ON_CPU, "nanoseconds");
 	if (off)
 		put_type(w, OFF_CPU, PPROF_OFF_CPU, "nanoseconds");
+	if (on && off)
+		put_type(w, WALL, PPROF_WALL, "nanoseconds");
 }
 
 static void put_head(struct writer *w)
@@ -515,9 +519,10 @@ static void put_head(struct writer *w)
 
 	text(w, "");
 	put_types(w);
-	piece.default_sample_type = text(w, w->columns[OFF_CPU] >= 0  ? PPROF_OFF_CPU
-					    : w->columns[ON_CPU] >= 0 ? PPROF_ON_CPU
-								      : PPROF_SAMPLES);
+	piece.default_sample_type = text(w, w->columns[WALL] >= 0      ? PPROF_WALL
+					    : w->columns[OFF_CPU] >= 0 ? PPROF_OFF_CPU
+					    : w->columns[ON_CPU] >= 0  ? PPROF_ON_CPU
+								       : PPROF_SAMPLES);
 	if (w->columns[OFF_CPU] >= 0) {
 		_cleanup_free_ char *pattern = NULL;
 
@@ -571,7 +576,7 @@ static void free_writer(struct writer *w)
 
 struct error *profile_write_pprof(const struct profile *profile, json_sink sink, void *context)
 {
-	struct writer w = { .profile = profile, .columns = { -1, -1, -1 } };
+	struct writer w = { .profile = profile, .columns = { -1, -1, -1, -1 } };
 
 	arena_init(&w.arena, (size_t)2 << 30);
 	names_init(&w.strings, &w.arena);

@@ -239,6 +239,24 @@ TEST(types_of_others)
 	profile_destroy(p);
 }
 
+/* The sum of other types is not another time. */
+TEST(a_sum_does_not_count_twice)
+{
+	struct wire w = { .used = 0 };
+	struct profile *p;
+
+	PUT(&w, 1, 1u, 1LL, 2u, 4LL);
+	PUT(&w, 1, 1u, 2LL, 2u, 4LL);
+	PUT(&w, 1, 1u, 3LL, 2u, 4LL);
+	STRINGS(&w, "", "on-cpu", "off-cpu", "wall", "nanoseconds");
+	PUT(&w, 2, 2u, 6LL, 2u, 9LL, 2u, 15LL);
+	p = parsed(&w);
+	assert_int_equal(p->samples.count, 2);
+	assert_int_equal(p->samples.items[0].ns, 6);
+	assert_int_equal(p->samples.items[1].ns, 9);
+	profile_destroy(p);
+}
+
 /* --- hostile --- */
 
 TEST(refused_files)
@@ -346,6 +364,6 @@ TEST(labels_without_end)
 
 UNIT_TESTS(cmocka_unit_test(a_profile_of_cpu_time), cmocka_unit_test(modules_of_the_kernel),
 	   cmocka_unit_test(labels_are_understood), cmocka_unit_test(types_of_others),
-	   cmocka_unit_test(refused_files), cmocka_unit_test(dangling_numbers),
-	   cmocka_unit_test(stacks_without_end), cmocka_unit_test(parts_without_end),
-	   cmocka_unit_test(labels_without_end))
+	   cmocka_unit_test(a_sum_does_not_count_twice), cmocka_unit_test(refused_files),
+	   cmocka_unit_test(dangling_numbers), cmocka_unit_test(stacks_without_end),
+	   cmocka_unit_test(parts_without_end), cmocka_unit_test(labels_without_end))

@@ -202,25 +202,26 @@ TEST(as_others_read_it)
 	p->meta.on_cpu_period_ns = 10101010;
 	message = unpacked(p);
 	assert_string_equal(string_at(message, 0), "");
-	assert_int_equal(count_in(message, 1), 3);
+	assert_int_equal(count_in(message, 1), 4);
 	assert_string_equal(type_text(message, 0), "samples/count");
 	assert_string_equal(type_text(message, 1), "on-cpu/nanoseconds");
 	assert_string_equal(type_text(message, 2), "off-cpu/nanoseconds");
-	assert_string_equal(string_at(message, number_in(message, 14)), "off-cpu");
+	assert_string_equal(type_text(message, 3), "wall/nanoseconds");
+	assert_string_equal(string_at(message, number_in(message, 14)), "wall");
 	assert_int_equal(number_in(message, 9), 1234567);
 	assert_int_equal(number_in(message, 10), 89);
 	assert_int_equal(number_in(message, 12), 10101010);
 	assert_int_equal(count_in(message, 2), 3);
 	assert_string_equal(sample_text(message, 0),
-			    "leaf;tinier+tiny+main 1 100 0"
+			    "leaf;tinier+tiny+main 1 100 0 100"
 			    " tid=10 tgid=10 thread=db process=db cgroup=/db state=on-cpu");
 	assert_string_equal(
 		sample_text(message, 1),
-		"vfs_read;read;main 2 0 40"
+		"vfs_read;read;main 2 0 40 40"
 		" tid=11 tgid=10 thread=flush process=db state=io-wait reason=sleep_disk");
 	assert_string_equal(
 		sample_text(message, 2),
-		"tiny+main 3 0 7"
+		"tiny+main 3 0 7 7"
 		" tid=11 tgid=10 cpu=2 thread=flush process=db state=runnable reason=runnable");
 	profile_destroy(p);
 }
