@@ -159,7 +159,7 @@ static struct error *select_samples(const struct http_exchange *exchange, struct
 
 /* A reader that waits. */
 struct pprof_reader {
-	uint64_t from_ns, to_ns; /* Unix time */
+	uint64_t from_ns, to_ns; /* of store_now() */
 };
 
 /* The state of a reader that has just come. */
@@ -176,7 +176,7 @@ static struct error *begin_waiting(struct http_exchange *exchange, const struct 
 	waiting = calloc(1, sizeof(*waiting));
 	if (!waiting)
 		return &error_no_memory;
-	waiting->from_ns = clock_ns(CLOCK_REALTIME);
+	waiting->from_ns = store_now(web->store);
 	waiting->to_ns = waiting->from_ns + seconds * SECOND_NS;
 	http_keep(exchange, waiting, free);
 	*ret = waiting;

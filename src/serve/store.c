@@ -405,8 +405,14 @@ struct error *store_create(const struct store_options *options, struct store **r
 	store->options = *options;
 	/* Another than of a server before, whose clients may come back. */
 	store->generation = clock_ns(CLOCK_REALTIME) / 1000000;
+	store->boot_unix_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
 	*ret = store;
 	return NULL;
+}
+
+uint64_t store_now(const struct store *store)
+{
+	return store->boot_unix_ns + clock_ns(CLOCK_MONOTONIC);
 }
 
 void store_destroy(struct store *store)

@@ -78,6 +78,7 @@ enum frame_trait {
 
 struct store {
 	struct store_options options;
+	uint64_t boot_unix_ns; /* Unix time at 0 of CLOCK_MONOTONIC, when it was created */
 	uint64_t generation;
 	struct profile *book; /* the dictionary; without samples */
 	struct {
@@ -100,6 +101,10 @@ struct error *store_create(const struct store_options *options, struct store **r
 /* Takes NULL. */
 void store_destroy(struct store *store);
 DEFINE_CLEANUP(store_destroy, struct store *)
+
+/* The time as readings count it: Unix time at the start, and how long it is since. Setting the
+ * clock of the host does not change it. */
+uint64_t store_now(const struct store *store);
 
 /* Add a tick, and forget what is too old or too much. */
 struct error *store_take(struct store *store, const struct tick *tick) MUST_CHECK;

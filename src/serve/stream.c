@@ -390,7 +390,7 @@ static uint64_t seq_before(const struct store *store, const char *history)
 
 	if (!history || !text_u64(text, &seconds) || seconds > UINT64_MAX / 1000000000)
 		return oldest;
-	now = clock_ns(CLOCK_REALTIME);
+	now = store_now(store);
 	seconds *= 1000000000;
 	store_range(store, now > seconds ? now - seconds : 0, UINT64_MAX, &first, &end);
 	return oldest + first;
