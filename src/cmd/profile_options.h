@@ -49,7 +49,7 @@ struct profile_arguments {
 #define PROFILE_OPTIONS(arguments) \
 	PROFILE_SELECT_OPTIONS(arguments), PROFILE_TIME_OPTIONS(arguments), \
 	PROFILE_FREQUENCY_OPTION(arguments), PROFILE_PROBE_OPTIONS(arguments), \
-	PROFILE_WAIT_OPTIONS(arguments)
+	PROFILE_WAIT_OPTIONS(arguments), PROFILE_REPORT_OPTIONS(arguments)
 #define PROFILE_SELECT_OPTIONS(arguments) \
 	{ "mode", 0, "MODE", parse_profile_mode, PROFILE_AT(arguments, mode),                      \
 	  "The thread states to profile: on (running), off (waiting) or both.", profile_mode_name, false }, \
@@ -142,7 +142,9 @@ struct profile_arguments {
 	  "64MiB). What does not fit is left out, and the report says what that was.", NULL,       \
 	  false },                                                                                 \
 	{ "wakers", 0, NULL, parse_flag, PROFILE_AT(arguments, wakers),                            \
-	  "Add wakers to stacks: the waker and its stack, on top of the stack of a wait.", NULL, OPTION_COMMON },             \
+	  "Add wakers to stacks: the waker and its stack, on top of the stack of a wait.", NULL, OPTION_COMMON }
+/* Of what readings that are kept and sent do not have. */
+#define PROFILE_REPORT_OPTIONS(arguments) \
 	{ "preempted-by", 0, NULL, parse_flag, PROFILE_AT(arguments, preemptors),                  \
 	  "Show which threads ran instead: while others waited for a CPU.", NULL, OPTION_COMMON },  \
 	{ "longest", 0, "N", parse_longest, PROFILE_AT(arguments, longest),                        \

@@ -20,6 +20,7 @@
 #include "bpf/program_cost.h"
 #include "cli/commands.h"
 #include "cmd/profile_options.h"
+#include "profile/flame.h"
 #include "security/privileges.h"
 #include "security/server_sandbox.h"
 #include "serve/collector.h"
@@ -124,6 +125,8 @@ static int run_web(const struct serving *s)
 	const struct web_options options = {
 		.socket = s->sockets[1],
 		.interval_ns = a->profile.interval_ns,
+		.classes = (a->profile.mode & PROFILE_ON ? FLAME_ON_CPU : 0) |
+			   (a->profile.mode & PROFILE_OFF ? FLAME_OFF_CPU : 0),
 		.series_most = a->series_most,
 		.store = { .kept_ns = a->keep_ns, .bytes_most = KEEP_BYTES },
 		.http = {

@@ -70,6 +70,15 @@ static struct error *query_mode(const struct http_exchange *exchange, unsigned *
 	return wrong("mode", given, "wall, on or off");
 }
 
+static struct error *check_measured(const struct web *web, unsigned classes)
+{
+	if (classes & web->options->classes)
+		return NULL;
+	return error_coded(ENOENT, "times %s CPUs are not measured: serve runs with --mode %s",
+			   classes & FLAME_ON_CPU ? "on" : "off",
+			   classes & FLAME_ON_CPU ? "off" : "on");
+}
+
 /* --- the time that is meant --- */
 
 /* Indices of ticks. */
@@ -224,10 +233,12 @@ static struct error *answer_pprof(struct http_exchange *exchange, const struct w
 				  unsigned classes, enum http_step *ret)
 {
 	struct pprof_reader *waiting = http_kept(exchange);
-	struct error *err = waiting ? NULL : begin_waiting(exchange, web, &waiting);
+	struct error *err = check_measured(web, classes);
 	struct span span;
 
 	*ret = HTTP_DONE;
+	if (!err && !waiting)
+		err = begin_waiting(exchange, web, &waiting);
 	if (err)
 		return err;
 	if (find_span(web->store, waiting, &span))
@@ -341,6 +352,8 @@ static struct error *find_profile(struct http_exchange *exchange, const struct w
 	if (*ret_step == HTTP_LATER)
 		return NULL;
 	err = query_mode(exchange, &classes);
+	if (!err)
+		err = check_measured(web, classes);
 	if (!err)
 		err = query_span(exchange, web->store, &span);
 	if (!err)

@@ -18,6 +18,7 @@ struct web_options {
 	struct http_options http;
 	struct store_options store;
 	uint64_t interval_ns;
+	unsigned classes;   /* that are measured: bits */
 	size_t series_most; /* of /metrics */
 };
 

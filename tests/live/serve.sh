@@ -77,7 +77,22 @@ go_reads_it() {
 	done
 	has "frames on the CPU" "$(< "$scratch/raw.profile")" main
 	has "frames off the CPU" "$(< "$scratch/raw.offcpu")" nanosleep
-	has "sample types" "$(< "$scratch/raw.wall")" off-cpu/nanoseconds
+	has "sample types" "$(< "$scratch/raw.wall")" "on-cpu/nanoseconds off-cpu/nanoseconds wall/nanoseconds"
+	has "the type that is shown" "$(go_top wall)" "Type: wall"
+}
+
+go_top() {
+	HOME=$scratch go tool pprof -top "$at/debug/pprof/$1?seconds=1" 2>> "$scratch/error"
+}
+
+# An empty profile would look like a host without waits.
+unmeasured_times_are_refused() {
+	start_sleep
+	serve -p "$pid" --mode on
+	equal "status of offcpu" "$(curl -s -o "$scratch/answer" -w '%{http_code}' "$at/debug/pprof/offcpu?seconds=1")" 404
+	has "the reason" "$(< "$scratch/answer")" "times off CPUs are not measured: serve runs with --mode on"
+	equal "status of mode=off" "$(curl -s -o /dev/null -w '%{http_code}' "$at/api/profile?mode=off")" 404
+	equal "status of wall" "$(curl -s -o /dev/null -w '%{http_code}' "$at/debug/pprof/wall?seconds=1")" 200
 }
 
 # Other formats are those of ctprof flame, and have the same total.
@@ -201,6 +216,7 @@ run_case "serve: the files of the page are there" files_of_the_page_are_there
 run_case "serve: the page shows the stream" page_shows_the_stream
 run_case "serve: profiles as pages run in a browser" pages_of_profiles_run
 run_case "serve: go tool pprof reads it" go_reads_it
+run_case "serve: times that are not measured are refused" unmeasured_times_are_refused
 run_case "serve: all formats have one total" formats_have_one_total
 run_case "serve: snapshots are captures" snapshots_are_captures
 run_case "serve: its processes end as one" ends_as_one
