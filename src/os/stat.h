@@ -12,7 +12,18 @@
 
 #define STAT_COLUMNS 52
 
-enum { STAT_STATE = 3, STAT_PPID = 4, STAT_FLAGS = 9, STAT_START_TIME = 22 };
+enum {
+	STAT_STATE = 3,
+	STAT_PPID = 4,
+	STAT_SESSION = 6,
+	STAT_FLAGS = 9,
+	STAT_PRIORITY = 18,
+	STAT_NICE = 19,
+	STAT_START_TIME = 22,
+	STAT_RSS = 24,
+	STAT_RT_PRIORITY = 40,
+	STAT_POLICY = 41
+};
 
 /* The flag of a kernel thread in STAT_FLAGS and in task_struct.flags (include/linux/sched.h). */
 #define PF_KTHREAD 0x00200000u

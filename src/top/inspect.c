@@ -398,6 +398,8 @@ void top_inspector_rest(struct top_inspector *inspector)
 {
 	thread_watch_stop(inspector->watch);
 	inspector->watch = NULL;
+	/* The next row's first window begins later. */
+	inspector->loads.count = 0;
 }
 
 void top_inspector_deinit(struct top_inspector *inspector)
@@ -407,5 +409,6 @@ void top_inspector_deinit(struct top_inspector *inspector)
 	taskstats_socket_close(inspector->taskstats);
 	capturer_close(inspector->capturer);
 	array_deinit(&inspector->members);
+	cpu_loads_deinit(&inspector->loads);
 	*inspector = (struct top_inspector){ 0 };
 }

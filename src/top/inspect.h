@@ -14,6 +14,7 @@
 #include "os/taskstats_socket.h"
 #include "os/throttle.h"
 #include "state/reading.h"
+#include "top/cpu_wait.h"
 #include "top/past.h"
 #include "top/thread_watch.h"
 
@@ -23,6 +24,7 @@ struct top_inspector {
 	/* On a live host. */
 	uint64_t id;                      /* of the line that is watched */
 	struct throttle_reading throttle; /* of its cgroup, at the window before */
+	struct cpu_loads loads;           /* at the window before */
 	struct tids members;              /* of a group: its threads in this window */
 	struct thread_watch *watch;
 	bool is_watch_early;                /* it began before the line was known */

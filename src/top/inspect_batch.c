@@ -205,6 +205,8 @@ void top_inspect_begin(struct top *top)
 	PRIVILEGES_RAISED;
 
 	say_length(a);
+	if (wait_host())
+		cpu_loads_read(wait_host()->proc, &inspector->loads);
 	for (size_t i = 0; i < reading->threads.count; i++)
 		if (is_inspected(top, &reading->threads.items[i])) {
 			const struct state_thread *thread = &reading->threads.items[i];

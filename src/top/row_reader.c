@@ -36,8 +36,6 @@ void row_reader_deinit(struct row_reader *reader)
 
 /* --- files --- */
 
-enum { STAT_PRIORITY = 18, STAT_NICE = 19, STAT_RSS = 24 };
-
 static bool small_number(struct text text, int32_t *ret)
 {
 	int64_t number;

@@ -34,18 +34,9 @@
 #define FREQUENCY 99
 /* The single waits that are shown, of those that are kept for the sums of wakers. */
 #define LONGEST 3
-/* Pairs of threads that are added up for the one that ran most. */
-#define PREEMPTORS_MOST 4096
 
 /* The number of running threads. They use libraries, which must stay until the process ends. */
 static atomic_int working;
-
-/* The thread that ran most while others were runnable. */
-struct leading_preemptor {
-	char name[64];
-	uint32_t tid;
-	double share; /* of the time in which any ran instead; 0: there is none */
-};
 
 /* The wait for a lock that functions tell. */
 struct leading_lock {
@@ -143,27 +134,61 @@ static struct error *print_report(FILE *out, struct profile *profile)
 	return err;
 }
 
-/* The sum of each thread over those that waited; few, of a few threads that are watched. */
+static int by_name_and_thread(const void *a, const void *b)
+{
+	const struct preemptor *left = a, *right = b;
+
+	if (left->name != right->name)
+		return left->name < right->name ? -1 : 1;
+	return left->tid < right->tid ? -1 : left->tid > right->tid;
+}
+
+/* Of the pairs from `first` on those of its name; returns how many these are. */
+static size_t sum_name(const struct preemptor *first, size_t count, uint64_t *ret_ns,
+		       struct leading_preemptor *ret)
+{
+	uint64_t of_thread = 0, most = 0;
+	size_t i = 0;
+
+	*ret = (struct leading_preemptor){ .share = 0 };
+	*ret_ns = 0;
+	for (; i < count && first[i].name == first->name; i++) {
+		const bool is_next = i && first[i].tid == first[i - 1].tid;
+
+		of_thread = (is_next ? of_thread : 0) + first[i].ns;
+		ret->threads += !is_next;
+		*ret_ns += first[i].ns;
+		if (of_thread < most)
+			continue;
+		most = of_thread;
+		ret->tid = first[i].tid;
+	}
+	return i;
+}
+
+/* The threads of each name, which the profile has once. */
 static struct leading_preemptor lead_of(const struct profile *profile)
 {
-	const struct preemptor *all = profile->preemptors.items;
 	const size_t count = profile->preemptors.count;
-	struct leading_preemptor lead = { .share = 0 };
-	uint64_t most = 0, whole = 0;
+	struct leading_preemptor lead = { .share = 0 }, one;
+	_cleanup_free_ struct preemptor *all = calloc(count + 1, sizeof(*all));
+	uint64_t most = 0, whole = 0, ns;
 
-	for (size_t i = 0; i < count; i++) {
-		uint64_t sum = 0;
+	if (!all || !count)
+		return lead;
+	memcpy(all, profile->preemptors.items, count * sizeof(*all));
+	qsort(all, count, sizeof(*all), by_name_and_thread);
+	for (size_t i = 0; i < count;) {
+		const struct name *name = all[i].name;
 
-		whole += all[i].ns;
-		for (size_t k = 0; k < count && count <= PREEMPTORS_MOST; k++)
-			if (all[k].tid == all[i].tid && all[k].name == all[i].name)
-				sum += all[k].ns;
+		i += sum_name(&all[i], count - i, &ns, &one);
+		whole += ns;
 		/* Without a number, it is an idle CPU, or this process. */
-		if (sum <= most || !all[i].tid || !all[i].name->length)
+		if (ns <= most || !one.tid || !name->length)
 			continue;
-		most = sum;
-		lead.tid = all[i].tid;
-		snprintf(lead.name, sizeof(lead.name), "%s", all[i].name->bytes);
+		most = ns;
+		lead = one;
+		snprintf(lead.name, sizeof(lead.name), "%s", name->bytes);
 	}
 	text_make_safe(lead.name);
 	lead.share = whole ? (double)most / (double)whole : 0;
@@ -394,17 +419,12 @@ void thread_watch_print(struct thread_watch *watch, bool is_over, FILE *out)
 /* Less says nothing. */
 #define PREEMPTOR_LEAST 0.1
 
-char *thread_watch_preemptor(struct thread_watch *watch)
+bool thread_watch_preemptor(struct thread_watch *watch, struct leading_preemptor *ret)
 {
-	struct leading_preemptor lead;
-
 	pthread_mutex_lock(&watch->lock);
-	lead = watch->preemptor;
+	*ret = watch->preemptor;
 	pthread_mutex_unlock(&watch->lock);
-	if (lead.share < PREEMPTOR_LEAST)
-		return NULL;
-	return text_print("%s (%" PRIu32 ") ran instead for %.0f %% of its waits for a CPU",
-			  lead.name, lead.tid, 100 * lead.share);
+	return ret->share >= PREEMPTOR_LEAST;
 }
 
 char *thread_watch_lock(struct thread_watch *watch, double *ret_share)

@@ -35,9 +35,16 @@ void thread_watch_finish(struct thread_watch *watch, bool (*is_over)(void));
 /* Print the last profile, or why there is none; `is_over`: there will be no more. */
 void thread_watch_print(struct thread_watch *watch, bool is_over, FILE *out);
 
-/* "gzip (31054) ran instead for 62 % of it": the thread that ran most while those that are watched
- * were runnable, as of the last profile; allocated, and safe to print. NULL: none is known. */
-char *thread_watch_preemptor(struct thread_watch *watch);
+/* The threads of one name that ran most while those that are watched were runnable. */
+struct leading_preemptor {
+	char name[64];    /* safe to print */
+	uint32_t tid;     /* of the one that ran most */
+	uint32_t threads; /* that ran */
+	double share;     /* of the waits for a CPU; 0: there is none */
+};
+
+/* As of the last profile. False: none ran long enough to be a reason, or none is known. */
+bool thread_watch_preemptor(struct thread_watch *watch, struct leading_preemptor *ret);
 
 /* Where those that are watched wait for a lock that their stacks tell, as of the last profile:
  * "heap_update -> XactLockTableWait", and the part of their waits but for a CPU; allocated, and

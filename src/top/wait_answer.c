@@ -255,8 +255,7 @@ static struct error *look_at_row(const struct wait_host *host, const struct stat
 
 struct error *wait_answer_find(const struct wait_host *host, const struct state_line *line,
 			       const struct state_line *members, size_t count, unsigned measured,
-			       const char *lock, double lock_share, const char *remark,
-			       struct wait_answer *ret)
+			       const struct wait_remarks *remarks, struct wait_answer *ret)
 {
 	struct wait_sentence sentence = {
 		.line = line,
@@ -264,9 +263,7 @@ struct error *wait_answer_find(const struct wait_host *host, const struct state_
 		.lead = wait_sentence_lead(line, measured),
 		.threads = count > 1 ? (uint32_t)count : 0,
 		.has_ended = line->thread && line->thread->has_ended && count <= 1,
-		.lock = lock,
-		.lock_share = lock_share,
-		.remark = remark,
+		.remarks = *remarks,
 	};
 	struct seen_wait *first = &ret->first, *second = &ret->second;
 	struct error *err;

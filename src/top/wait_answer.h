@@ -29,7 +29,7 @@ struct wait_answer {
  */
 struct error *wait_answer_find(const struct wait_host *host, const struct state_line *line,
 			       const struct state_line *members, size_t count, unsigned measured,
-			       const char *lock, double lock_share, const char *remark,
+			       const struct wait_remarks *remarks,
 			       struct wait_answer *ret) MUST_CHECK;
 void wait_answer_deinit(struct wait_answer *answer);
 

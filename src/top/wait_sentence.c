@@ -205,6 +205,18 @@ static enum state main_part(const struct state_line *line, enum state state)
 	return state;
 }
 
+/* "waiting for CPU 1, to which it is pinned". */
+static void print_state(FILE *out, const struct wait_sentence *sentence, enum state state)
+{
+	const struct cpu_pinning *pinning = sentence->remarks.pinning;
+
+	if (state != STATE_RUNNABLE || !pinning)
+		fputs(phrase_of(main_part(sentence->line, state)), out);
+	else
+		fprintf(out, "waiting for CPU%s %s, to which %s pinned", pinning->is_one ? "" : "s",
+			pinning->cpus, sentence->threads ? "they are" : "it is");
+}
+
 /* --- links in words --- */
 
 static void print_name(FILE *out, const struct wait_link *link)
@@ -412,8 +424,8 @@ static void print_rest(FILE *out, const struct wait_sentence *sentence)
 
 	while ((state = next_of_rest(sentence, told)) < STATE_COUNT) {
 		told |= 1u << state;
-		fprintf(out, "%s%.0f %% %s", before, 100 * subject_share(sentence->line, state),
-			phrase_of(main_part(sentence->line, state)));
+		fprintf(out, "%s%.0f %% ", before, 100 * subject_share(sentence->line, state));
+		print_state(out, sentence, state);
 		before = ", ";
 		if (state != sentence->second || !has_second)
 			continue;
@@ -435,18 +447,19 @@ static bool is_lock(const struct wait_sentence *sentence)
 {
 	const enum state main = state_rows[sentence->lead].main;
 
-	return sentence->lock && !sentence->has_ended && sentence->lock_share >= LOCK_ALL &&
+	return sentence->remarks.lock && !sentence->has_ended &&
+	       sentence->remarks.lock_share >= LOCK_ALL &&
 	       (main == STATE_IDLE || sentence->lead == STATE_SLEEP_TIMER ||
 		sentence->lead == STATE_SLEEP_OTHER);
 }
 
 static void print_lock_remark(FILE *out, const struct wait_sentence *sentence)
 {
-	if (!sentence->lock || sentence->lock_share < LOCK_LEAST)
+	if (!sentence->remarks.lock || sentence->remarks.lock_share < LOCK_LEAST)
 		return;
 	fprintf(out, "; %.0f %% of its waits are for a lock of its program: ",
-		100 * sentence->lock_share);
-	text_print_visible(out, text_of(sentence->lock), 0);
+		100 * sentence->remarks.lock_share);
+	text_print_visible(out, text_of(sentence->remarks.lock), 0);
 }
 
 /* Does the chain say what the phrase of the state would? */
@@ -472,9 +485,11 @@ void wait_sentence_print(FILE *out, const struct wait_sentence *sentence)
 		fprintf(out, " of the time of %" PRIu32 " threads", sentence->threads);
 	if (is_lock(sentence)) {
 		fprintf(out, " %s: ", phrase_of(STATE_LOCK_FUTEX));
-		text_print_visible(out, text_of(sentence->lock), 0);
-	} else if (!is_told || !says_state(sentence))
-		fprintf(out, " %s", phrase_of(main_part(line, lead)));
+		text_print_visible(out, text_of(sentence->remarks.lock), 0);
+	} else if (!is_told || !says_state(sentence)) {
+		fputc(' ', out);
+		print_state(out, sentence, lead);
+	}
 	if (is_told && !is_lock(sentence) && sentence->chain->links[0].kind != LINK_RUNS) {
 		if (sentence->threads)
 			fprintf(out, ": %" PRIu32 " now ", sentence->alike);
@@ -485,9 +500,9 @@ void wait_sentence_print(FILE *out, const struct wait_sentence *sentence)
 	print_rest(out, sentence);
 	if (!is_lock(sentence))
 		print_lock_remark(out, sentence);
-	if (!sentence->remark)
+	if (!sentence->remarks.remark)
 		return;
 	/* It has names of cgroups in it. */
 	fputs("; ", out);
-	text_print_visible(out, text_of(sentence->remark), 0);
+	text_print_visible(out, text_of(sentence->remarks.remark), 0);
 }

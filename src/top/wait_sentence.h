@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "state/view.h"
+#include "top/cpu_wait.h"
 #include "top/wait_chain.h"
 
 /* The state to explain, a main state or a part of STATE_SLEEP: the largest, without time that is
@@ -27,6 +28,16 @@ enum state wait_sentence_second(const struct state_line *line, unsigned measured
 /* May the first link of the chain be in this state? */
 bool wait_sentence_fits(enum state lead, const struct wait_chain *chain);
 
+/* What is known of a row beside its states and its chain. */
+struct wait_remarks {
+	/* A lock that functions on its stacks tell, as a place, and the part of its waits but for a
+	 * CPU; NULL: there is none. */
+	const char *lock;
+	double lock_share;
+	const struct cpu_pinning *pinning; /* NULL: it may use the CPUs that were idle, if any */
+	const char *remark;                /* further text for the end, or NULL */
+};
+
 struct wait_sentence {
 	const struct state_line *line;
 	unsigned measured;
@@ -39,11 +50,7 @@ struct wait_sentence {
 	const struct wait_chain *second_chain;
 	uint32_t second_alike;
 	bool has_ended;
-	/* A lock that functions on its stacks tell, as a place, and the part of its waits but for a
-	 * CPU; NULL: there is none. */
-	const char *lock;
-	double lock_share;
-	const char *remark; /* further text for the end, or NULL */
+	struct wait_remarks remarks;
 };
 
 /* Without a newline. */

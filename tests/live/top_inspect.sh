@@ -228,5 +228,20 @@ run_case "top: a number that is no thread holds no lock" inspect_needs_top no_th
 run_case "top: the other ends of pipes and sockets are named" inspect_needs_top other_ends_are_named
 run_case "top: holders in containers are named" inspect_needs_top containers_have_their_own_numbers
 run_case "top: a page begins with what a process waits for" inspect_needs_top pages_begin_with_the_answer
+# Two programs want one CPU, while the others are mostly idle.
+pinning_is_named() {
+	local cpu=$(($(nproc --all) - 1))
+
+	((cpu > 0)) || skip "one CPU"
+	taskset -c $cpu true || skip "CPU $cpu may not be used"
+	start taskset -c $cpu bash -c 'echo ready; while :; do :; done'
+	start taskset -c $cpu nice -n 5 bash -c 'echo ready; while :; do :; done'
+	"$ctprof" top --inspect "$pid" -i 2s > "$scratch/page"
+	sentence=$(head -n 1 "$scratch/page")
+	says "[0-9]+ % waiting for CPU $cpu, to which it is pinned(; also .*)?; .* ran there for [0-9]+ % of its waits for a CPU; $(
+		)its nice value is 5, that of bash 0; the other ([0-9]+ CPUs were|CPU was) idle for [0-9]+ % of the time"
+}
+
+run_case "top: the CPU that a thread is pinned to is named" inspect_needs_top undisturbed pinning_is_named
 run_case "top: the quota that keeps a thread from a CPU is named" inspect_needs_top quotas_are_named
 run_case "top: what limits a thread on CPUs is in JSON" inspect_needs_top limits_are_in_json

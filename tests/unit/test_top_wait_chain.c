@@ -360,7 +360,7 @@ TEST(remarks_are_made_safe)
 	const struct wait_sentence sentence = { .line = &line,
 						.measured = UINT32_MAX,
 						.lead = STATE_RUNNABLE,
-						.remark = "cgroup /u\x1b]0;y ran" };
+						.remarks.remark = "cgroup /u\x1b]0;y ran" };
 	char *text;
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
@@ -370,6 +370,41 @@ TEST(remarks_are_made_safe)
 	fclose(out);
 	assert_string_equal(text, "100 % waiting for a CPU; cgroup /u\\x1b]0;y ran");
 	free(text);
+}
+
+TEST(the_cpus_that_a_thread_is_limited_to)
+{
+	const struct cpu_pinning one = { .cpus = "1", .is_one = true }, two = { .cpus = "2-3" };
+	const struct {
+		const struct cpu_pinning *pinning;
+		uint32_t threads;
+		const char *expected;
+	} rows[] = {
+		{ &one, 0, "60 % waiting for CPU 1, to which it is pinned; also 40 % running" },
+		{ &two, 3,
+		  "60 % of the time of 3 threads waiting for CPUs 2-3, to which they are pinned; "
+		  "also 40 % running" },
+	};
+
+	for (size_t i = 0; i < array_length(rows); i++) {
+		struct state_thread thread = { .tid = 101 };
+		struct state_line line = { .thread = &thread, .window_ns = 100, .whole_ns = 100 };
+		const struct wait_sentence sentence = { .line = &line,
+							.measured = UINT32_MAX,
+							.lead = STATE_RUNNABLE,
+							.threads = rows[i].threads,
+							.remarks.pinning = rows[i].pinning };
+		char *text;
+		size_t length;
+		FILE *out = open_memstream(&text, &length);
+
+		line.times.ns[STATE_RUNNABLE] = 60;
+		line.times.ns[STATE_EXEC] = 40;
+		wait_sentence_print(out, &sentence);
+		fclose(out);
+		assert_string_equal(text, rows[i].expected);
+		free(text);
+	}
 }
 
 /* A server waits for its locks at its files, as far as the kernel can see. */
@@ -397,8 +432,8 @@ TEST(locks_that_functions_tell)
 		const struct wait_sentence sentence = { .line = &line,
 							.measured = UINT32_MAX,
 							.lead = state_rows[rows[i].state].main,
-							.lock = "update -> wait",
-							.lock_share = rows[i].share };
+							.remarks.lock = "update -> wait",
+							.remarks.lock_share = rows[i].share };
 		char *text;
 		size_t length;
 		FILE *out = open_memstream(&text, &length);
@@ -633,6 +668,7 @@ UNIT_TESTS(CASE(a_lock_and_what_its_holder_does), CASE(holders_that_run_stop_and
 	   CASE(owners_that_are_no_threads), CASE(numbers_of_containers), CASE(other_ends_of_pipes),
 	   CASE(other_ends_of_fifos), CASE(one_of_several_children), CASE(locks_of_the_kernel),
 	   CASE(locks_are_read_once), CASE(late_looks), CASE(looks_that_become_late),
-	   CASE(names_are_made_safe), CASE(remarks_are_made_safe), CASE(locks_that_functions_tell),
+	   CASE(names_are_made_safe), CASE(remarks_are_made_safe),
+	   CASE(the_cpus_that_a_thread_is_limited_to), CASE(locks_that_functions_tell),
 	   CASE(what_is_seen_fits_the_state), CASE(which_state_leads), CASE(reasons_to_be_stopped),
 	   CASE(threads_that_a_process_has_now), CASE(anything))
