@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "os/cgroup.h"
@@ -114,6 +115,73 @@ struct error *target_check(const struct target *target, const struct thread_numb
 	for (size_t i = 0; i < tids->count; i++)
 		if (!is_there(tids->items[i]))
 			return error_create("no thread %" PRIu32, tids->items[i]);
+	return NULL;
+}
+
+/* Processes of one name that an error lists. */
+#define NAMED_MOST 16
+
+static bool has_name(int proc, uint32_t pid, struct text name)
+{
+	struct file_buffer buffer = { 0 };
+	struct text bytes = { 0 };
+	char path[32];
+	bool is_it;
+
+	snprintf(path, sizeof(path), "%" PRIu32 "/comm", pid);
+	is_it = !file_read(proc, path, &buffer, &bytes) && bytes.length > 1 &&
+		text_equal((struct text){ bytes.bytes, bytes.length - 1 }, name);
+	file_buffer_deinit(&buffer);
+	return is_it;
+}
+
+/* "3 processes are named sh: 12, 99, 4242". */
+static struct error *too_many(const char *name, const uint32_t *pids, size_t count)
+{
+	_cleanup_free_ char *list = NULL;
+
+	for (size_t i = 0; i < count && i < NAMED_MOST; i++) {
+		char *longer = text_print("%s%s%" PRIu32, list ? list : "", i ? ", " : "", pids[i]);
+
+		free(list);
+		list = longer;
+	}
+	return error_create("%zu processes are named %.40s: %s%s", count, name, list ? list : "",
+			    count > NAMED_MOST ? ", ..." : "");
+}
+
+/* The name without what the kernel cuts off (TASK_COMM_LEN). */
+static struct text kept_name(const char *name)
+{
+	struct text kept = text_of(name);
+
+	kept.length = kept.length < 15 ? kept.length : 15;
+	return kept;
+}
+
+struct error *target_find_process(const char *name, uint32_t *ret)
+{
+	_cleanup_close_ int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	uint32_t pids[NAMED_MOST] = { 0 };
+	struct tids all = { 0 };
+	size_t count = 0;
+
+	if (proc < 0 || tasks_list(proc, &all))
+		return error_create("/proc");
+	for (size_t i = 0; i < all.count; i++) {
+		if (all.items[i] == (uint32_t)getpid() ||
+		    !has_name(proc, all.items[i], kept_name(name)))
+			continue;
+		if (count < NAMED_MOST)
+			pids[count] = all.items[i];
+		count++;
+	}
+	array_deinit(&all);
+	if (!count)
+		return error_create("no process is named %.40s", name);
+	if (count > 1)
+		return too_many(name, pids, count);
+	*ret = pids[0];
 	return NULL;
 }
 

@@ -50,6 +50,10 @@ struct error *target_check(const struct target *target,
 /* The first process or thread of them that is alive; 0: none. */
 uint32_t target_alive(const struct target *target, const struct thread_numbers *tids);
 
+/* The only process with this name (comm, of which the kernel keeps 15 bytes), but for this one. An
+ * error that lists those of the name if there are several. */
+struct error *target_find_process(const char *name, uint32_t *ret) MUST_CHECK;
+
 /* The error that this one is alive, for commands that saw no thread of all of them: some hosts of
  * containers and virtual machines hide the process that runs them from BPF programs. Its files in
  * /proc can be read all the same. NULL: none is alive. */

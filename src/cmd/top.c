@@ -68,6 +68,18 @@ static struct error *parse_number(const char *argument, void *at)
 	return NULL;
 }
 
+/* A number, or else the name of a process. */
+static struct error *parse_inspect(const char *argument, void *at)
+{
+	struct top_arguments *a = at;
+
+	a->inspect = 0;
+	a->inspect_name = NULL;
+	if (*argument && !argument[strspn(argument, "0123456789")])
+		return parse_number(argument, &a->inspect);
+	return parse_string(argument, &a->inspect_name);
+}
+
 static struct error *parse_columns(const char *argument, void *at)
 {
 	struct column_choice choice;
@@ -115,11 +127,11 @@ static const struct option_row top_options[] = {
 	  engine_value, false },
 	{ "interval", 'i', "TIME", parse_window, AT(interval_ns),
 	  "The length of a window (default 1s, at least 50ms).", NULL, OPTION_COMMON },
-	{ "inspect", 0, "PID|TID", parse_number, AT(inspect),
+	{ "inspect", 0, "PID|TID|NAME", parse_inspect, 0,
 	  "Print what keeps a process or thread waiting: its state, the holder of its lock, the "
-	  "other "
-	  "end of its socket or pipe; then its stacks and open files. With --by, of the group that "
-	  "it is in. Implies --batch, and --count 1.",
+	  "other end of its socket or pipe; then its stacks and open files. NAME is that of a "
+	  "single process. With --by, of the group that it is in. Implies --batch, and --count "
+	  "1.",
 	  NULL, OPTION_COMMON },
 	{ "batch", 'B', NULL, parse_flag, AT(batch), "Print windows instead of showing a screen.",
 	  NULL, OPTION_COMMON },
@@ -190,6 +202,8 @@ static struct error *check_modes(const struct top_arguments *a)
 	    a->format != STATES_FORMAT_JSON)
 		return error_create("--inspect has no format '%s', only table and json",
 				    states_format_names[a->format]);
+	if (a->inspect_name && a->replay)
+		return error_create("--inspect of a replay takes a number, not a name");
 	if (a->inspect && a->limit)
 		return error_create("--limit has no effect with --inspect");
 	if (a->all && a->limit)
@@ -288,6 +302,13 @@ static struct error *select_numbers(struct top_arguments *a, const char *operand
 	return top_select(a, number);
 }
 
+/* The processes of a recording have other numbers than those of now. */
+static struct error *find_inspected(struct top_arguments *a)
+{
+	return a->inspect_name && !a->replay ? target_find_process(a->inspect_name, &a->inspect)
+					     : NULL;
+}
+
 static int run_top(const struct command *command, int argc, char **argv)
 {
 	struct top_arguments arguments = {
@@ -298,7 +319,10 @@ static int run_top(const struct command *command, int argc, char **argv)
 	int status, at;
 
 	at = options_parse(command, argc, argv, &arguments, &status);
-	if (at >= 0) {
+	err = at >= 0 ? find_inspected(&arguments) : NULL;
+	if (err) {
+		status = report_error(err, STATUS_FAILED);
+	} else if (at >= 0) {
 		err = select_numbers(&arguments, at < argc ? argv[at] : NULL);
 		status = err ? usage_error(command, err) : run_mode(command, &arguments);
 	}

@@ -27,7 +27,8 @@ struct top_arguments {
 	unsigned format;
 	unsigned grouping;
 	const char *sort, *filter, *columns;
-	uint32_t inspect; /* a process or a thread, of which pages are printed; 0: none */
+	uint32_t inspect;         /* a process or a thread, of which pages are printed; 0: none */
+	const char *inspect_name; /* the name of that process, until it is looked up; or NULL */
 	bool no_kernel, all;
 	const char *record, *replay;
 	struct keep keep;                 /* of the recording */

@@ -228,6 +228,24 @@ run_case "top: a number that is no thread holds no lock" inspect_needs_top no_th
 run_case "top: the other ends of pipes and sockets are named" inspect_needs_top other_ends_are_named
 run_case "top: holders in containers are named" inspect_needs_top containers_have_their_own_numbers
 run_case "top: a page begins with what a process waits for" inspect_needs_top pages_begin_with_the_answer
+# By the name of its process, which no other has; and by one that several have.
+names_are_found() {
+	cp /bin/sleep "$scratch/a-lone-sleeper-of-all"
+	start bash -c 'echo ready; exec "$1" 1000' bash "$scratch/a-lone-sleeper-of-all"
+	until [ "$(< "/proc/$pid/comm")" = a-lone-sleeper- ]; do sleep 0.01; done
+	equal "its number" "$("$ctprof" top --inspect a-lone-sleeper-of-all -i 100ms --format json | jq .tgid)" "$pid"
+	equal "the short name" "$("$ctprof" top --inspect a-lone-sleeper- -i 100ms --format json | jq .tgid)" "$pid"
+	first=$pid
+	start bash -c 'echo ready; exec "$1" 1000' bash "$scratch/a-lone-sleeper-of-all"
+	until [ "$(< "/proc/$pid/comm")" = a-lone-sleeper- ]; do sleep 0.01; done
+	fails 1 "$ctprof" top --inspect a-lone-sleeper- -i 100ms
+	equal "the error" "$output" "ctprof: 2 processes are named a-lone-sleeper-: $(printf '%s\n' "$first" "$pid" | sort -n | paste -sd, | sed 's/,/, /')"
+	fails 1 "$ctprof" top --inspect no-such-name -i 100ms
+	equal "the error" "$output" "ctprof: no process is named no-such-name"
+	fails 2 "$ctprof" top --inspect no-such-name --replay /nonexistent
+	has "the error" "$output" "--inspect of a replay takes a number, not a name"
+}
+
 # Two programs want one CPU, while the others are mostly idle.
 pinning_is_named() {
 	local cpu=$(($(nproc --all) - 1))
@@ -242,6 +260,7 @@ pinning_is_named() {
 		)its nice value is 5, that of bash 0; the other ([0-9]+ CPUs were|CPU was) idle for [0-9]+ % of the time"
 }
 
+run_case "top: a process is inspected by its name" inspect_needs_top names_are_found
 run_case "top: the CPU that a thread is pinned to is named" inspect_needs_top undisturbed pinning_is_named
 run_case "top: the quota that keeps a thread from a CPU is named" inspect_needs_top quotas_are_named
 run_case "top: what limits a thread on CPUs is in JSON" inspect_needs_top limits_are_in_json
