@@ -402,9 +402,8 @@ static bool note_unseen(struct report *report)
 	if (busy - seen < UNSEEN_LEAST || busy - seen < busy * UNSEEN_SHARE)
 		return true;
 	return report_note(report,
-			   "CPUs busy %.3f s; %.3f s belong to threads still alive in the "
-			   "candidate, the rest to threads that ended in between and to interrupts "
-			   "(%" PRIu64 " threads began)",
+			   "CPUs busy %.3f s, of which threads of the candidate %.3f s; the rest: "
+			   "ended threads, interrupts (%" PRIu64 " threads began)",
 			   busy, seen, forks);
 }
 

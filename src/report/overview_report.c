@@ -394,13 +394,24 @@ static void put_missing(struct overview_output *o)
 
 /* --- the rest of the report --- */
 
+/* Has the limit cut rows of it? */
+static bool is_cut(const struct report_section *section)
+{
+	bool is_cut = section->groups_left_out;
+
+	for (size_t i = 0; i < ROW_GROUP_COUNT; i++)
+		is_cut |= section->row_groups[i].left_out > 0;
+	return is_cut;
+}
+
 static bool has_line(const struct report *report, enum section section)
 {
 	return section != SECTION_PRIMARY && report_has_section(report, section) &&
-	       report->sections[section].telling;
+	       report->sections[section].telling && is_cut(&report->sections[section]);
 }
 
-/* A line for each further section, as many as `most`; the last then has all others. */
+/* A line for each further section of which the report below has not all rows, as many as `most`;
+ * the last then has all others. */
 static void put_sections(struct overview_output *o, size_t most)
 {
 	const struct report *report = o->report;
@@ -425,13 +436,15 @@ static void put_sections(struct overview_output *o, size_t most)
 			line_add(&rest, rest.length ? ",%s" : "more rows: --sections %s", name);
 			continue;
 		}
-		line_add(&line, "%s: %zu row%s%s: --sections %s", name, rows, plural(rows), what,
-			 name);
+		line_add(&line, "%s: %zu row%s%s: --sections %s --all", name, rows, plural(rows),
+			 what, name);
 		put_line(o, &line);
 		done++;
 	}
-	if (rest.length)
-		put_line(o, &rest);
+	if (!rest.length)
+		return;
+	line_add(&rest, " --all");
+	put_line(o, &rest);
 }
 
 /* --- what to do next --- */
