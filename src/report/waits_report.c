@@ -266,7 +266,7 @@ static const struct table_column columns[] = {
 	{ "reason", .type = TABLE_TEXT, .field = REASON },
 	{ "program", .type = TABLE_TEXT, .when = WITH_PROGRAMS, .field = PROGRAM },
 	{ "where", .type = TABLE_TEXT, .field = PLACE },
-	{ "longest ended by", .type = TABLE_TEXT, .when = WITH_WAKERS, .field = WAKER, .minor = 1 },
+	{ "ended by", .type = TABLE_TEXT, .when = WITH_WAKERS, .field = WAKER, .minor = 1 },
 };
 
 /* The number of waits in the time of a row; 0 if unknown. Waits for a CPU that follow another wait

@@ -171,7 +171,7 @@ TEST(what_ended_the_longest_wait_of_a_place_is_named)
 		"\n## Waits that matter most, by place (CPU, lock and storage count most)\n"
 		"     time  threads  times     mean  longest  reason    where          "
 		"                    "
-		"longest ended by \n"
+		"ended by \n"
 		" 10.000µs        2      4  2.500µs  4.000µs  lock      "
 		"log_message -> pthread_mutex_lock  [not ended] \n"
 		"    300ns        1      2    150ns    200ns  storage   "
