@@ -93,7 +93,7 @@ export class BandButtons {
 			box.append(made);
 			return made;
 		});
-		this.idleButton = button("", "Waits for work, for connections, and those of threads that do nothing else", idle);
+		this.idleButton = button("", "Waits for work, for connections, and those of threads that do nothing else: so many threads on average (d)", idle);
 		this.idleButton.share = element("small");
 		this.idleButton.append("idle", this.idleButton.share);
 		box.append(this.idleButton);
@@ -108,8 +108,8 @@ export class BandButtons {
 		return !hidden.has(band) && others.every(b => hidden.has(b)) ? new Set() : new Set(others);
 	}
 
-	/* `totals`: of View.totals(). */
-	update(totals, hidden, isIdleShown, mode, colours) {
+	/* `totals`: of View.totals(), of a window of `window` ns. */
+	update(totals, hidden, isIdleShown, mode, colours, window) {
 		this.hidden = hidden;
 		this.shown = [];
 		const whole = totals.byBand.reduce((a, b) => a + b, 0), idle = totals.idle.reduce((a, b) => a + b, 0);
@@ -126,7 +126,8 @@ export class BandButtons {
 		});
 		this.idleButton.hidden = mode === "on" || !(idle > 0);
 		this.idleButton.setAttribute("aria-pressed", isIdleShown);
-		this.idleButton.share.textContent = time(idle) + (isIdleShown ? "" : " hidden");
+		const threads = idle / window;
+		this.idleButton.share.textContent = threads.toFixed(threads < 10 ? 1 : 0) + " threads" + (isIdleShown ? "" : ", hidden");
 	}
 }
 
@@ -145,8 +146,8 @@ const keys = [
 	["/", "search for functions"], ["f", "filter threads"], ["Space", "pause, and go on"], ["p", "pin this window, and compare"],
 	["w o e", "wall time, on CPUs, off CPUs"], ["i", "flame or icicle"], ["l", "begin with what was called last"],
 	["c", "colours by state or by file"], ["d", "idle waits"], ["h", "what the flame graph leaves out"], ["x", "downloads"], ["b", "flame graph, or callers and callees"],
-	["← ↑ ↓ →", "move in the graph, or the window in the picture of the past"], ["Enter", "zoom in"], ["Backspace", "zoom out"],
-	["s", "callers and callees of the frame"], ["Esc", "close, clear the search, show all"], ["?", "this help"],
+	["← ↑ ↓ →", "move in the graph, or the window in the picture of the past"], ["Shift ← →", "move the end of the window"], ["Enter", "zoom in"], ["Backspace", "zoom out"],
+	["s", "callers and callees of the frame"], ["Tab", "all controls, pictures and rows of tables; Enter opens a row"], ["Esc", "close, clear the search, show all"], ["?", "this help"],
 ];
 
 export function fillHelp(dialog) {

@@ -82,7 +82,7 @@ function refresh() {
 	compare();
 	showHead(recording);
 	timeline.show(view, recording, shown, look);
-	bandButtons.update(view.totals(), hiddenBands(), showsIdle(), state.mode, look.colours);
+	bandButtons.update(view.totals(), hiddenBands(), showsIdle(), state.mode, look.colours, view.ns);
 	showGraphs();
 	showTable(recording);
 	page.refreshTime = performance.now() - begun;
@@ -351,7 +351,7 @@ const updates = [
 	[segments($("view"), [["flame", "Flame graph"], ["sandwich", "Callers and callees", "Of one function (b)"]], value => openView(value)), () => state.view],
 	[select($("group"), Object.entries(groups).map(([value, [text]]) => [value, text]), group => change({ group, zoom: "" })), () => state.group],
 	[toggles($("toggles"), [["icicle", "Icicle", "The outermost frames at the top (i)"],
-		["leaf", "Leaf first", "Begin with what was called last (l)"], ["modules", "By file", "Colours by program and library (c)"]],
+		["leaf", "Leaf first", "Begin with the functions that ran or waited, and their callers beyond (l)"], ["modules", "Colour by file", "Colours of programs and libraries instead of states (c)"]],
 		name => change({ [name]: !state[name], zoom: name === "leaf" ? "" : state.zoom })), () => state],
 	[checks($("hide-menu"), [
 		["Waits of threads with nothing to do", [["idle", "all that are idle by choice (d)", "For work, for connections, and of threads that do nothing else"],

@@ -124,8 +124,8 @@ export class Timeline {
 			pen.fillStyle = look.faint;
 			pen.fillText(text, x, y);
 		};
-		outlined("CPUs busy, and pressure", 4, TOP + 2);
-		outlined("threads that wait, at most " + (most < 10 ? most.toFixed(1) : Math.round(most)), 4, waits - WAITS + 2);
+		outlined("CPUs busy (bars), pressure (lines)", 4, TOP + 2);
+		outlined("threads that wait, by state; at most " + (most < 10 ? most.toFixed(1) : Math.round(most)), 4, waits - WAITS + 2);
 		const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 86400];
 		const step = 1000 * (steps.find(s => this.width / ((this.last - this.first) / (1000 * s)) > 90) || 86400);
 		pen.fillStyle = look.faint;

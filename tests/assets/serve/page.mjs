@@ -248,8 +248,8 @@ const cases = {
 		return [page, server];
 	},
 
-	async "survives that the server begins again"() {
-		const server = await serverWith(), page = await openPage(server);
+	async "survives that the server begins again, with its view"() {
+		const server = await serverWith(), page = await openPage(server, { hash: "#zoom=shopd%0Amain&icicle=1&search=main" }), hash = await page.run(() => ctprofPage.hash());
 		const { port } = server;
 		await server.close();
 		await page.until(() => document.getElementById("status").className === "lost");
@@ -259,6 +259,7 @@ const cases = {
 			&& ctprofPage.store.recording.ticks.length === 70);
 		await settled(page);
 		await showsTruth(page, next, 11, 70);
+		assert.deepStrictEqual(await page.run(() => [ctprofPage.hash(), ctprofPage.graph.path.length]), [hash, 2]);
 		/* The browser says so itself. */
 		page.problems = page.problems.filter(problem => !/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/.test(problem));
 		return [page, next];
