@@ -8,8 +8,10 @@
 	const tables = dataTables(document, { rows: 20 });
 
 	function filter() {
-		const text = $("filter").value, rows = tables.filter(text);
-		$("matched").textContent = text.trim() ? rows + (rows === 1 ? " row" : " rows") : "";
+		const text = $("filter").value;
+		tables.filter(text, rows => {
+			$("matched").textContent = text.trim() ? rows + (rows === 1 ? " row" : " rows") : "";
+		});
 	}
 
 	function contents() {

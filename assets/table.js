@@ -2,12 +2,15 @@
 /*
  * Sorts, filters and folds the tables of a page: every table.data of a document.
  *
- *	const tables = dataTables(document, { rows: 20, changed: count => ... });
- *	tables.filter("nginx !worker");		rows that have it, in all tables
+ *	const tables = dataTables(document, { rows: 20 });
+ *	tables.filter("nginx !worker", count => ...);	rows that have it, in all tables
  *
  * A cell has its exact value in data-v where its text has a unit. Each tbody is a block of rows of
  * one kind (times, bytes, counts), and is sorted and folded by itself. A tr.line is no row, and
- * stays where it is.
+ * comes after them.
+ *
+ * Browsers take seconds to lay out 100,000 rows. So only those that are shown are in the document,
+ * a page at a time as one scrolls; all that are wanted when it is printed.
  */
 const dataTable = (function () {
 	"use strict";
@@ -54,61 +57,78 @@ const dataTable = (function () {
 
 function dataTables(root, options) {
 	"use strict";
-	const least = options && options.rows || 20;
+	const least = options && options.rows || 20, PAGE = 200, SLICE_MS = 30;
 	const made = [];
+	let current = null, filters = 0, pending = null;
 
-	/* The rows of a tbody, and its state. */
+	/* The rows of a tbody: all in their order, those of them that are wanted, and how many of these
+	 * are in the document. */
 	function block(body) {
 		const rows = [...body.rows].filter(row => !row.classList.contains("line"));
-		return { body, rows, texts: null, folded: rows.length > least, more: null,
+		return { body, rows, wanted: rows, texts: new Map(), shown: 0, folded: rows.length > least, more: null,
 			lines: [...body.rows].filter(row => row.classList.contains("line")) };
 	}
 
-	function textsOf(b) {
-		if (!b.texts)
-			b.texts = new Map(b.rows.map(row => [row, [...row.cells].map(cell => cell.textContent).join(" ")]));
-		return b.texts;
+	function textOf(b, row) {
+		let text = b.texts.get(row);
+		if (text === undefined) {
+			text = [...row.cells].map(cell => cell.textContent).join(" ");
+			b.texts.set(row, text);
+		}
+		return text;
 	}
 
 	function moreRow(b) {
-		const row = b.body.insertRow(), cell = row.insertCell(), button = document.createElement("button");
+		const row = document.createElement("tr"), cell = row.insertCell(), button = document.createElement("button");
 		row.className = "line screen";
 		cell.colSpan = b.rows[0].cells.length;
 		button.type = "button";
 		button.addEventListener("click", () => { b.folded = !b.folded; show(b); });
 		cell.append(button);
+		new IntersectionObserver(entries => {
+			if (!b.folded && entries.some(entry => entry.isIntersecting))
+				add(b, PAGE);
+		}, { rootMargin: "1000px" }).observe(row);
 		b.more = { row, button };
 	}
 
-	/* Returns how many rows are wanted, folded or not. */
+	function add(b, count) {
+		const some = document.createDocumentFragment(), end = Math.min(b.wanted.length, b.shown + count);
+		for (; b.shown < end; b.shown++)
+			some.append(b.wanted[b.shown]);
+		if (b.more && b.more.row.parentNode === b.body)
+			b.body.insertBefore(some, b.lines.find(line => line.parentNode === b.body) || b.more.row);
+		else
+			b.body.append(some);
+	}
+
 	function show(b) {
-		const texts = current ? textsOf(b) : null;
-		let wanted = 0;
-		for (const row of b.rows) {
-			const is = !texts || current(texts.get(row));
-			row.hidden = !is || (b.folded && wanted >= least);
-			wanted += is;
-		}
-		for (const line of b.lines)
-			line.hidden = !!current;
-		if (wanted > least && !b.more)
+		b.body.replaceChildren();
+		b.shown = 0;
+		add(b, b.folded ? least : PAGE);
+		if (!current)
+			b.body.append(...b.lines);
+		if (b.wanted.length <= least)
+			return;
+		if (!b.more)
 			moreRow(b);
-		if (b.more) {
-			b.more.row.hidden = wanted <= least;
-			b.more.button.textContent = b.folded ? "Show all " + wanted + " rows" : "Show " + least + " rows";
-		}
-		return wanted;
+		b.more.button.textContent = b.folded ? "Show all " + b.wanted.length + " rows" : "Show " + least + " rows";
+		b.body.append(b.more.row);
 	}
 
 	function sort(table, column, descending) {
 		for (const b of table.blocks) {
 			const values = new Map(b.rows.map(row => [row, row.cells[column]
 				? dataTable.valueOf(row.cells[column]) : null]));
-			b.rows.sort((x, y) => dataTable.compare(values.get(x), values.get(y), descending));
-			for (const row of [...b.rows, ...b.lines, ...(b.more ? [b.more.row] : [])])
-				b.body.append(row);
+			const order = (x, y) => dataTable.compare(values.get(x), values.get(y), descending);
+			const all = b.wanted === b.rows;
+			b.rows = b.rows.slice().sort(order);
+			b.wanted = all ? b.rows : b.wanted.sort(order);
 			show(b);
 		}
+		/* It has looked at rows in the order before. */
+		if (pending)
+			filter(pending.text, pending.done);
 		table.heads.forEach((head, c) => {
 			const is = c === column;
 			head.cell.setAttribute("aria-sort", !is ? "none" : descending ? "descending" : "ascending");
@@ -133,22 +153,43 @@ function dataTables(root, options) {
 			cell.append(button);
 			table.heads.push({ cell, button, text });
 		});
-		if (table.blocks.length)
-			made.push(table);
+		if (!table.blocks.length)
+			return;
+		made.push(table);
+		table.blocks.filter(b => b.folded).forEach(show);
 	}
 
-	let current = null;
-
-	/* Tables without such a row are not there. Returns the number of rows. */
-	function filter(text) {
-		let sum = 0;
-		current = text.trim() ? dataTable.matcher(text) : null;
+	/* Tables without such a row are not there. `done` gets the number of rows; not if there is another
+	 * filter before all rows were looked at. Few are looked at at once, many between other events. */
+	async function filter(text, done) {
+		const number = ++filters, found = text.trim() ? dataTable.matcher(text) : null;
+		let sum = 0, began = performance.now();
+		pending = { text, done };
 		for (const table of made) {
-			const wanted = table.blocks.reduce((rows, b) => rows + show(b), 0);
-			table.element.hidden = !wanted;
-			sum += wanted;
+			let rows = 0;
+			for (const b of table.blocks) {
+				const wanted = found ? [] : b.rows;
+				for (const row of found ? b.rows : []) {
+					if (found(textOf(b, row)))
+						wanted.push(row);
+					if (performance.now() - began > SLICE_MS) {
+						await new Promise(resolve => setTimeout(resolve));
+						if (number !== filters)
+							return;
+						began = performance.now();
+					}
+				}
+				current = found;
+				b.wanted = wanted;
+				show(b);
+				rows += wanted.length;
+			}
+			table.element.hidden = !rows;
+			sum += rows;
 		}
-		return sum;
+		pending = null;
+		if (done)
+			done(sum);
 	}
 
 	/* Paper has what the screen has, unless everything is asked for. */
@@ -162,7 +203,12 @@ function dataTables(root, options) {
 
 	for (const element of root.querySelectorAll("table.data"))
 		attach(element);
-	filter("");
+	window.addEventListener("beforeprint", () => {
+		for (const table of made)
+			for (const b of table.blocks)
+				if (!b.folded)
+					add(b, b.wanted.length);
+	});
 	return { filter, unfold };
 }
 

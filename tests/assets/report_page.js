@@ -41,7 +41,14 @@ async function opensWithoutAWordOnTheConsole(browser) {
 	return page;
 }
 
+/* Rows that are folded, or further down, are not in the document; all are when it is printed. */
+function everything() {
+	document.getElementById("unfold").click();
+	window.dispatchEvent(new Event("beforeprint"));
+}
+
 async function hasTheNumbersOfJson(page) {
+	await page.run(everything);
 	const shown = await page.run(rowsOf, "Primary metrics");
 	let compared = 0;
 	for (const row of shown) {
@@ -95,25 +102,45 @@ async function sorts(page) {
 	assert.strictEqual(await page.run(() => document.querySelector("th").getAttribute("aria-sort")), "ascending");
 }
 
+/* Many rows are looked at between other events. */
+async function matches(page, text) {
+	for (let tries = 0; await page.run(() => document.getElementById("matched").textContent) !== text; tries++) {
+		assert.ok(tries < 300, "not '" + text + "'");
+		await new Promise(resolve => setTimeout(resolve, 50));
+	}
+}
+
 async function filtersByKeyboard(page) {
 	await page.press("/");
 	await page.type("many57 run_time");
+	await matches(page, "1 row");
 	const rows = visible(await page.run(rowsOf, "Primary metrics"));
 	assert.deepStrictEqual(rows.map(row => [row.process.text, row.metric.text, row.delta.text]), [["many57", "run_time_ns", "+57.000ms"]]);
-	assert.strictEqual(await page.run(() => document.getElementById("matched").textContent), "1 row");
 	await page.press("Escape");
-	assert.strictEqual(await page.run(() => document.getElementById("matched").textContent), "");
+	await matches(page, "");
 }
 
 async function foldsAndUnfolds(page) {
-	const count = () => document.querySelectorAll("table.data tbody tr:not(.line):not([hidden])").length;
+	const count = () => document.querySelectorAll("table.data tbody tr:not(.line)").length;
+	const unfold = () => document.getElementById("unfold").click();
+	const written = fs.readFileSync(file, "utf8").match(/^<tr>/gm).length;
+	await page.run(unfold);
 	const folded = await page.run(count);
-	await page.run(() => document.getElementById("unfold").click());
-	const all = await page.run(count);
-	assert.ok(all > folded + 30, folded + " of " + all);
-	assert.strictEqual(all, await page.run(() => document.querySelectorAll("table.data tbody tr:not(.line)").length));
-	await page.run(() => document.getElementById("unfold").click());
+	await page.run(everything);
+	assert.strictEqual(await page.run(count), written);
+	await page.run(unfold);
+	/* At first a page of each. */
+	const first = await page.run("function () { (" + unfold + ")(); return (" + count + ")(); }");
+	assert.ok(folded + 30 < first && first < written, folded + ", " + first + " of " + written);
+	/* More come as one scrolls. */
+	for (let tries = 0; await page.run(count) < written; tries++) {
+		assert.ok(tries < 300, "no further rows");
+		await page.run("function () { const rows = document.querySelectorAll('tr.screen'); rows[" + tries + " % rows.length].scrollIntoView(); }");
+		await new Promise(resolve => setTimeout(resolve, 50));
+	}
+	await page.run(unfold);
 	assert.strictEqual(await page.run(count), folded);
+	await page.run(() => window.scrollTo(0, 0));
 }
 
 async function isLightAndDark(page, browser) {
@@ -130,6 +157,12 @@ async function prints(page) {
 	const pdf = await page.pdf();
 	assert.strictEqual(pdf.subarray(0, 5).toString(), "%PDF-");
 	assert.ok(pdf.length > 10000);
+	/* Unfolded, all rows are on paper. */
+	const count = () => document.querySelectorAll("table.data tbody tr:not(.line)").length;
+	await page.run(() => document.getElementById("unfold").click());
+	assert.ok((await page.pdf()).length > 2 * pdf.length);
+	assert.strictEqual(await page.run(count), fs.readFileSync(file, "utf8").match(/^<tr>/gm).length);
+	await page.run(() => document.getElementById("unfold").click());
 }
 
 /* Without scripts the overview, the bars and every row are there, and nothing that needs one. */
