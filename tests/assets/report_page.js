@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * report_page.js PAGE JSON ALL [PICTURE]: the page of a comparison in a browser, beside what JSON says of the same two
+ * report_page.js PAGE JSON ALL PICTURES: the page of a comparison in a browser, beside what JSON says of the same two
  * files. They have processes many0 to many59, whose CPU time grew by their number in ms, and one whose name is markup.
- * ALL is a page with a flame graph, histograms and a heat map as well; beside it is the page flame.html of a profile.
+ * ALL is a page with a flame graph, histograms and a heat map as well; beside it are flame.html, of a profile, and example.html,
+ * another report. Pictures go to the folder PICTURES.
  */
 "use strict";
 const assert = require("assert"), fs = require("fs");
 const Browser = require("./browser.js");
 
-const [, , file, json, all, picture] = process.argv;
+const [, , file, json, all, pictures] = process.argv;
 const report = JSON.parse(fs.readFileSync(json));
 const HOSTILE = "</script><script>document.title='run'</script>";
 
@@ -36,8 +37,7 @@ async function opensWithoutAWordOnTheConsole(browser) {
 	assert.deepStrictEqual(page.problems, []);
 	assert.deepStrictEqual(page.requests.map(decodeURI), ["file://" + file]);
 	assert.strictEqual(await page.run(() => document.title), "before.json -> after.json");
-	if (picture)
-		await page.picture(picture);
+	await page.picture(pictures + "/report.png");
 	return page;
 }
 
@@ -211,6 +211,13 @@ async function hasFlameGraphsAndHistograms(browser) {
 	assert.deepStrictEqual(page.problems, []);
 }
 
+async function showsAnExample(browser) {
+	const page = await browser.page({ width: 1100, height: 900 });
+	await page.open("file://" + all.replace(/[^/]*$/, "example.html"));
+	await page.picture(pictures + "/report-example.png");
+	assert.deepStrictEqual(page.problems, []);
+}
+
 async function drawsTheFlameGraphOfAProfile(browser) {
 	const page = await browser.page({ dark: true });
 	const rows = () => document.querySelectorAll("#functions tr").length;
@@ -243,6 +250,7 @@ async function drawsTheFlameGraphOfAProfile(browser) {
 		await readsWithoutScripts(browser);
 		await hasFlameGraphsAndHistograms(browser);
 		await drawsTheFlameGraphOfAProfile(browser);
+		await showsAnExample(browser);
 		assert.deepStrictEqual(page.problems, []);
 	} finally {
 		await browser.end();
