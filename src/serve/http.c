@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <strings.h>
 #include <sys/socket.h>
@@ -266,10 +268,14 @@ static void *begin_exchange(void *context, const char *uri, struct MHD_Connectio
 static void end_exchange(void *context, struct MHD_Connection *connection, void **exchange,
 			 enum MHD_RequestTerminationCode why)
 {
-	(void)context;
+	struct http_server *server = context;
+	struct http_exchange *ended = *exchange;
+
 	(void)connection;
-	(void)why;
-	http_exchange_destroy(*exchange);
+	/* What is left of its answer would stay in the kernel for minutes. */
+	if (ended && ended->client && why == MHD_REQUEST_TERMINATED_TIMEOUT_REACHED)
+		http_clients_end(&server->clients, ended->client);
+	http_exchange_destroy(ended);
 	*exchange = NULL;
 }
 
@@ -311,10 +317,13 @@ uint64_t http_now_ms(void)
 static struct error *start(struct http_server *server, int listen_fd)
 {
 	const int buffer = CLIENT_BUFFER;
+	const unsigned silence_ms = SILENCE_S * 1000;
 
 	/* Connections have what the listening socket has. */
 	setsockopt(listen_fd, SOL_SOCKET, SO_SNDBUF, &buffer, sizeof(buffer));
 	setsockopt(listen_fd, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof(buffer));
+	/* Hosts that are gone, and connections that are closed and not taken. */
+	setsockopt(listen_fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &silence_ms, sizeof(silence_ms));
 	errno = 0;
 	server->daemon = MHD_start_daemon(
 		MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle, server,
@@ -322,7 +331,7 @@ static struct error *start(struct http_server *server, int listen_fd)
 		server->clients.most + CLIENTS_ENDED, MHD_OPTION_CONNECTION_TIMEOUT, SILENCE_S,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, CLIENT_MEMORY, MHD_OPTION_STRICT_FOR_CLIENT, 1,
 		MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, server, MHD_OPTION_NOTIFY_COMPLETED,
-		end_exchange, NULL, MHD_OPTION_NOTIFY_CONNECTION, note_client, server,
+		end_exchange, server, MHD_OPTION_NOTIFY_CONNECTION, note_client, server,
 		MHD_OPTION_END);
 	return server->daemon ? NULL : error_system(errno, "cannot start the HTTP server");
 }

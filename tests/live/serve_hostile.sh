@@ -138,7 +138,35 @@ thousand_clients_keep_nobody_out() {
 	kill -0 "$web" "$server"
 }
 
+# connections STATE...: those of the server in these states, with what the kernel has for them.
+connections() {
+	ss -Htn "$@" "sport = :$port"
+}
+
+# What a client has not taken when its time is over is dropped, and not offered to it for minutes by the kernel.
+unread_answers_are_dropped() {
+	local try
+
+	command -v ss > /dev/null || skip "needs ss"
+	start "$programs/churn" 20 10
+	serve
+	sleep 3
+	for fd in 20 21 22 23; do
+		eval "exec $fd<> /dev/tcp/127.0.0.1/$port"
+		printf 'GET /api/profile?from=0 HTTP/1.1\r\nHost: localhost\r\n\r\n' >&$fd
+	done
+	until [ -n "$(connections state established | awk '$2 > 0')" ]; do sleep 0.1; done
+	until [ -z "$(connections state established | awk '$2 > 0')" ]; do sleep 0.5; done
+	for try in {1..20}; do
+		[ -n "$(connections state fin-wait-1)" ] || return 0
+		sleep 0.2
+	done
+	connections state fin-wait-1
+	return 1
+}
+
 run_case "serve refuses malformed requests, and those for other hosts" needs_bpf malformed_requests_are_refused
 run_case "serve requires its token" needs_bpf tokens_are_required
 run_case "serve does not read bodies of 1 GB" needs_bpf large_bodies_are_not_read
 run_case "serve answers beside a thousand clients that send or take nothing" needs_bpf thousand_clients_keep_nobody_out
+run_case "serve drops answers that are not taken" slow needs_bpf unread_answers_are_dropped
