@@ -288,29 +288,65 @@ static struct error *make_families(const struct web *web, struct metric_families
 
 /* --- the answer --- */
 
-static bool is_wanted(const struct http_choice *choice, const struct exposition_row *row)
+/* How well an item of Accept fits a format; of several, the one that fits best counts (RFC 9110,
+ * 12.5.1). */
+enum accept_fit { FITS_NOT, FITS_ANY, FITS_MAIN_TYPE, FITS_TYPE };
+
+static enum accept_fit fit_of(const struct http_choice *choice, const struct exposition_row *row)
 {
+	const struct text type = text_of(row->media_type);
+	const size_t main_length = strcspn(row->media_type, "/") + 1;
 	struct text value;
 
-	return text_equal(choice->name, text_of(row->media_type)) &&
-	       (!http_choice_parameter(choice, text_of(row->parameter), &value) ||
-		text_equal(value, text_of(row->value)));
+	if (text_equal(choice->name, TEXT("*/*")))
+		return FITS_ANY;
+	if (choice->name.length == main_length + 1 && choice->name.bytes[main_length] == '*' &&
+	    !memcmp(choice->name.bytes, row->media_type, main_length))
+		return FITS_MAIN_TYPE;
+	if (!text_equal(choice->name, type) ||
+	    (http_choice_parameter(choice, text_of(row->parameter), &value) &&
+	     !text_equal(value, text_of(row->value))))
+		return FITS_NOT;
+	return FITS_TYPE;
 }
 
-/* The format that is wanted most; of equal ones the first. */
-static enum exposition format_of(const char *accept)
+/* The item that fits a format best, the first of equal ones; weight 0: none does. */
+struct accepted {
+	enum accept_fit fit;
+	unsigned weight;
+	size_t position;
+};
+
+static struct accepted accepted_as(const char *accept, const struct exposition_row *row)
 {
 	struct text rest = text_of(accept ? accept : "");
-	enum exposition best = EXPOSITION_TEXT;
+	struct accepted best = { .fit = FITS_NOT };
 	struct http_choice choice;
-	unsigned weight = 0;
 
-	while (http_choice_next(&rest, &choice))
-		for (size_t i = 0; i < EXPOSITION_COUNT; i++)
-			if (choice.weight > weight && is_wanted(&choice, &expositions[i])) {
-				best = (enum exposition)i;
-				weight = choice.weight;
-			}
+	for (size_t i = 0; http_choice_next(&rest, &choice); i++) {
+		const enum accept_fit fit = fit_of(&choice, row);
+
+		if (fit > best.fit)
+			best = (struct accepted){ fit, choice.weight, i };
+	}
+	return best;
+}
+
+static enum exposition format_of(const char *accept)
+{
+	enum exposition best = EXPOSITION_TEXT;
+	struct accepted wanted = { .weight = 0 };
+
+	for (size_t i = 0; i < EXPOSITION_COUNT; i++) {
+		const struct accepted accepted = accepted_as(accept, &expositions[i]);
+
+		if (accepted.weight > wanted.weight ||
+		    (accepted.weight == wanted.weight && accepted.weight &&
+		     accepted.position < wanted.position)) {
+			best = (enum exposition)i;
+			wanted = accepted;
+		}
+	}
 	return best;
 }
 

@@ -46,6 +46,11 @@ metrics_have_the_format_that_is_wanted() {
 		text/plain;*/*
 		text/plain;text/plain;version=0.0.4;q=0.5,application/openmetrics-text;q=0.4
 		text/plain;application/openmetrics-text;version=9.0
+		text/plain;*/*;q=1, application/openmetrics-text;q=0.5
+		text/plain;application/openmetrics-text;q=0.5,text/*
+		application/openmetrics-text;text/*;q=0.1,application/*
+		application/openmetrics-text;application/openmetrics-text;q=0.5,*/*;q=0.5
+		application/openmetrics-text;text/plain;q=0,*/*
 		application/openmetrics-text;application/openmetrics-text;version=1.0.0,text/plain;q=0.5
 		application/vnd.google.protobuf;application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited,text/plain;version=0.0.4;q=0.3,*/*;q=0.1
 	END
