@@ -2,7 +2,6 @@
 #include "serve/answers.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "profile/idle.h"
 #include "report/page.h"
 #include "report/profile_report.h"
+#include "serve/query.h"
 #include "serve/web.h"
 #include "state/reading.h"
 
@@ -25,30 +25,6 @@
 #define API_SECONDS 60
 
 /* --- what is asked for --- */
-
-static struct error *wrong(const char *name, const char *value, const char *expected)
-{
-	return error_coded(EINVAL, "wrong value of %s: '%.60s'; expected %s", name, value,
-			   expected);
-}
-
-static struct error *query_number(const struct http_exchange *exchange, const char *name,
-				  uint64_t most, uint64_t *value)
-{
-	const char *given = http_query(exchange, name);
-	uint64_t number;
-
-	if (!given)
-		return NULL;
-	if (!text_u64(text_of(given), &number) || number > most) {
-		char expected[64];
-
-		snprintf(expected, sizeof(expected), "a number of at most %" PRIu64, most);
-		return wrong(name, given, expected);
-	}
-	*value = number;
-	return NULL;
-}
 
 /* The words that `mode` may have, and which classes each means. */
 static const struct {
@@ -67,7 +43,7 @@ static struct error *query_mode(const struct http_exchange *exchange, unsigned *
 			*ret_classes = modes[i].classes;
 			return NULL;
 		}
-	return wrong("mode", given, "wall, on or off");
+	return query_wrong("mode", given, "wall, on or off");
 }
 
 static struct error *check_measured(const struct web *web, unsigned classes)
@@ -149,7 +125,7 @@ static struct error *select_samples(const struct http_exchange *exchange, struct
 	struct error *err = NULL;
 
 	if (idle && strcmp(idle, "0") != 0 && strcmp(idle, "1") != 0)
-		return wrong("idle", idle, "0 or 1");
+		return query_wrong("idle", idle, "0 or 1");
 	if (idle && *idle == '0')
 		err = drop_idle(profile);
 	keep_classes(profile, classes);
@@ -297,7 +273,7 @@ static struct error *query_group(const struct http_exchange *exchange, enum flam
 			*ret = (enum flame_group)i;
 			return NULL;
 		}
-	return given ? wrong("group_by", given, "a group of ctprof flame --group-by") : NULL;
+	return given ? query_wrong("group_by", given, "a group of ctprof flame --group-by") : NULL;
 }
 
 /* Pages run their own scripts; the server's policy allows only those of its page. */

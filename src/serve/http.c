@@ -195,6 +195,22 @@ static enum MHD_Result guard(struct http_exchange *exchange, bool *ret)
 	return MHD_YES;
 }
 
+/* A parameter that the route does not have: it would be ignored, and the answer not be what was
+ * asked for. MHD_YES with `ret` false: it has been refused. */
+static enum MHD_Result check_parameters(struct http_exchange *exchange, bool *ret)
+{
+	const char *known = exchange->route->parameters ? exchange->route->parameters : "";
+	const char *unknown = http_target_unknown(&exchange->target, known);
+	char why[256];
+
+	*ret = !unknown;
+	if (*ret)
+		return MHD_YES;
+	snprintf(why, sizeof(why), "unknown parameter '%.40s'; %s%s", unknown,
+		 *known ? "this path has: " : "this path has none", known);
+	return http_exchange_refuse(exchange, MHD_HTTP_BAD_REQUEST, why);
+}
+
 /* The head is whole. Refuse what will not be answered, before the body is read. */
 static enum MHD_Result begin(struct http_exchange *exchange, const char *method)
 {
@@ -214,6 +230,9 @@ static enum MHD_Result begin(struct http_exchange *exchange, const char *method)
 		return result;
 	if (!exchange->route)
 		return refuse_route(exchange, allowed);
+	result = check_parameters(exchange, &is_allowed);
+	if (!is_allowed)
+		return result;
 	if (!read_body_length(exchange, &body))
 		return http_exchange_refuse(exchange, MHD_HTTP_LENGTH_REQUIRED, "length required");
 	if (body > exchange->route->body_most)

@@ -65,6 +65,8 @@ struct http_route {
 	http_handler *handle;
 	size_t body_most; /* bytes; 0: no body */
 	bool is_open;     /* needs no token: static files of the page */
+	const char *
+		parameters; /* names that a query may have, by spaces, beside "token"; NULL: none */
 };
 
 struct http_options {

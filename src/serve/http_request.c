@@ -138,6 +138,25 @@ const char *http_target_value(const struct http_target *target, const char *name
 	return NULL;
 }
 
+static bool is_among(struct text name, const char *words)
+{
+	struct text rest = text_of(words), word;
+
+	while (text_cut(&rest, ' ', &word))
+		if (text_equal(word, name))
+			return true;
+	return false;
+}
+
+const char *http_target_unknown(const struct http_target *target, const char *known)
+{
+	for (size_t i = 0; i < target->query.count; i++)
+		if (!is_among(text_of(target->query.items[i].name), known) &&
+		    strcmp(target->query.items[i].name, "token"))
+			return target->query.items[i].name;
+	return NULL;
+}
+
 /* "0.5" and "1" are weights (RFC 9110, 12.4.2); anything else counts as 0, for what cannot be read
  * cannot be wanted. */
 static unsigned weight_of(struct text text)

@@ -44,6 +44,10 @@ void http_target_deinit(struct http_target *target);
 /* The value of the first `name` in the query; NULL: there is none. */
 const char *http_target_value(const struct http_target *target, const char *name);
 
+/* The first name in the query that is neither "token", which any address may have, nor among
+ * `known` words, separated by spaces; NULL: there is none. */
+const char *http_target_unknown(const struct http_target *target, const char *known);
+
 /* One item of Accept, Accept-Encoding and the like: "text/html;level=1;q=0.5". */
 struct http_choice {
 	struct text name;       /* "text/html" */

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "profile/preset.h"
+#include "serve/query.h"
 #include "serve/web.h"
 #include "state/reading.h"
 
@@ -380,20 +381,21 @@ static bool parse_id(const char *id, struct stream_position *ret)
 	       text_u64(rest, &ret->seq);
 }
 
-/* The tick before the first that a new client gets. */
-static uint64_t seq_before(const struct store *store, const char *history)
+/* The tick before the first that a new client gets, by `history` of its query. */
+static struct error *seq_before(const struct http_exchange *exchange, const struct store *store,
+				uint64_t *ret)
 {
-	const uint64_t oldest = store->last_seq - store->ticks.count;
-	struct text text = text_of(history ? history : "");
-	uint64_t seconds, now;
+	const uint64_t now = store_now(store);
+	uint64_t seconds = UINT64_MAX / NS_PER_S;
+	struct error *err = query_number(exchange, "history", seconds, &seconds);
 	size_t first, end;
 
-	if (!history || !text_u64(text, &seconds) || seconds > UINT64_MAX / 1000000000)
-		return oldest;
-	now = store_now(store);
-	seconds *= 1000000000;
+	if (err)
+		return err;
+	seconds *= NS_PER_S;
 	store_range(store, now > seconds ? now - seconds : 0, UINT64_MAX, &first, &end);
-	return oldest + first;
+	*ret = store->last_seq - store->ticks.count + first;
+	return NULL;
 }
 
 static struct error *put_event(struct http_exchange *exchange, const char *head)
@@ -478,7 +480,7 @@ struct error *stream_live(struct http_exchange *exchange, void *context, enum ht
 	const struct store *store = web->store;
 	struct stream_position *position = http_kept(exchange);
 	struct error *err = NULL;
-	uint64_t oldest;
+	uint64_t oldest, before;
 
 	*ret = HTTP_LATER;
 	if (!store->ticks.count)
@@ -489,12 +491,13 @@ struct error *stream_live(struct http_exchange *exchange, void *context, enum ht
 		position = new_position(exchange, web);
 		err = position ? send_about(exchange, web) : &error_no_memory;
 	}
+	if (!err)
+		err = seq_before(exchange, store, &before);
 	if (err)
 		return err;
 	oldest = store->last_seq - store->ticks.count;
 	if (!position->generation)
-		err = begin(exchange, store, seq_before(store, http_query(exchange, "history")),
-			    position);
+		err = begin(exchange, store, before, position);
 	else if (position->generation != store->generation || position->seq < oldest)
 		err = begin(exchange, store, oldest, position);
 	while (!err && position->seq < store->last_seq)

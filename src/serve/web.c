@@ -9,17 +9,22 @@
 #include "serve/static.h"
 #include "serve/stream.h"
 
+/* Which readings are meant, and what of them. */
+#define SPAN_PARAMETERS "from to seconds mode filter idle"
+/* Of readings to come; the path is the mode. */
+#define PPROF_PARAMETERS "seconds filter idle"
+
 static const struct http_route routes[] = {
 	STATIC_ROUTES,
-	{ "GET", "/api/live", stream_live, 0, false },
-	{ "GET", "/api/about", stream_about, 0, false },
-	{ "GET", "/api/profile", answer_profile, 0, false },
-	{ "GET", "/api/threads", answer_threads, 0, false },
-	{ "GET", "/api/snapshot", answer_snapshot, 0, false },
-	{ "GET", "/metrics", answer_metrics, 0, false },
-	{ "GET", "/debug/pprof/profile", answer_pprof_on, 0, false },
-	{ "GET", "/debug/pprof/offcpu", answer_pprof_off, 0, false },
-	{ "GET", "/debug/pprof/wall", answer_pprof_wall, 0, false },
+	{ "GET", "/api/live", stream_live, 0, false, "history" },
+	{ "GET", "/api/about", stream_about, 0, false, NULL },
+	{ "GET", "/api/profile", answer_profile, 0, false, SPAN_PARAMETERS " format group_by" },
+	{ "GET", "/api/threads", answer_threads, 0, false, SPAN_PARAMETERS },
+	{ "GET", "/api/snapshot", answer_snapshot, 0, false, NULL },
+	{ "GET", "/metrics", answer_metrics, 0, false, NULL },
+	{ "GET", "/debug/pprof/profile", answer_pprof_on, 0, false, PPROF_PARAMETERS },
+	{ "GET", "/debug/pprof/offcpu", answer_pprof_off, 0, false, PPROF_PARAMETERS },
+	{ "GET", "/debug/pprof/wall", answer_pprof_wall, 0, false, PPROF_PARAMETERS },
 };
 
 /* --- readings --- */

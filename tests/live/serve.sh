@@ -111,6 +111,10 @@ formats_have_one_total() {
 	get "/api/profile?format=svg" | xmllint --noout -
 	equal "status of a wrong format" "$(curl -s -o /dev/null -w '%{http_code}' "$at/api/profile?format=gif")" 400
 	equal "status of a wrong number" "$(curl -s -o /dev/null -w '%{http_code}' "$at/api/profile?from=x")" 400
+	equal "status of another path's parameter" "$(curl -s -o /dev/null -w '%{http_code}' "$at/api/threads?format=csv")" 400
+	for history in x -1 '' 1.5; do
+		equal "status of history=$history" "$(curl -s -o /dev/null -w '%{http_code}' -m 60 "$at/api/live?history=$history")" 400
+	done
 	equal "status of no such path" "$(curl -s -o /dev/null -w '%{http_code}' "$at/api/../etc/passwd")" 404
 }
 

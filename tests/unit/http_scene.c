@@ -131,11 +131,16 @@ static struct error *size(struct http_exchange *exchange, void *context, enum ht
 }
 
 static const struct http_route routes[] = {
-	{ "GET", "/hello", hello, 0, false },     { "GET", "/echo", echo, 0, false },
-	{ "GET", "/files/*", files, 0, false },   { "GET", "/large", large, 0, false },
-	{ "GET", "/later", later, 0, false },     { "GET", "/stream", stream, 0, false },
-	{ "GET", "/fails", fail_with, 0, false }, { "POST", "/size", size, 100000, false },
-	{ "GET", "/pieces", pieces, 0, false },   { "GET", "/open", hello, 0, true },
+	{ "GET", "/hello", hello, 0, false, NULL },
+	{ "GET", "/echo", echo, 0, false, "a q" },
+	{ "GET", "/files/*", files, 0, false, NULL },
+	{ "GET", "/large", large, 0, false, NULL },
+	{ "GET", "/later", later, 0, false, NULL },
+	{ "GET", "/stream", stream, 0, false, NULL },
+	{ "GET", "/fails", fail_with, 0, false, "errno" },
+	{ "POST", "/size", size, 100000, false, NULL },
+	{ "GET", "/pieces", pieces, 0, false, NULL },
+	{ "GET", "/open", hello, 0, true, NULL },
 };
 
 static int listen_on_loopback(int *port)

@@ -64,6 +64,22 @@ TEST(refusals)
 	http_scene_close(&scene);
 }
 
+TEST(parameters)
+{
+	struct http_scene scene;
+
+	http_scene_open(&scene, NULL);
+	expect_answer(&scene, "GET /echo?b=1 HTTP/1.1\r\n", 400,
+		      "unknown parameter 'b'; this path has: a q\n");
+	expect_answer(&scene, "GET /echo?q=1&Q HTTP/1.1\r\n", 400, "unknown parameter 'Q'");
+	expect_answer(&scene, "GET /echo?a%20q=1 HTTP/1.1\r\n", 400, "unknown parameter 'a q'");
+	expect_answer(&scene, "GET /hello?q=1 HTTP/1.1\r\n", 400, "'q'; this path has none\n");
+	expect_answer(&scene, "GET /hello?=1 HTTP/1.1\r\n", 400, "unknown parameter ''");
+	assert_int_equal(scene.handled, 0);
+	expect_answer(&scene, "GET /hello?token=x&& HTTP/1.1\r\n", 200, "hello");
+	http_scene_close(&scene);
+}
+
 /* The request with these headers alone. */
 static void expect_status(struct http_scene *scene, const char *request, int status)
 {
@@ -385,7 +401,7 @@ TEST(confined)
 	http_scene_close(&scene);
 }
 
-UNIT_TESTS(cmocka_unit_test(answers), cmocka_unit_test(refusals),
+UNIT_TESTS(cmocka_unit_test(answers), cmocka_unit_test(refusals), cmocka_unit_test(parameters),
 	   cmocka_unit_test(hosts_and_origins), cmocka_unit_test(hosts_with_a_token),
 	   cmocka_unit_test(tokens), cmocka_unit_test(lasting), cmocka_unit_test(slow_heads),
 	   cmocka_unit_test(heads), cmocka_unit_test(bodies), cmocka_unit_test(pipelined),
