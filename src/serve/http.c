@@ -160,7 +160,7 @@ static bool has_token(const struct http_exchange *exchange)
 	       (in_query && http_token_equals(in_query, token));
 }
 
-/* Not more often than anybody mistakes it. */
+/* Limit the rate of wrong tokens. */
 static enum MHD_Result refuse_token(struct http_exchange *exchange)
 {
 	if (!http_clients_count_request(&exchange->server->clients, RATE_REFUSED, exchange->client,
@@ -169,10 +169,10 @@ static enum MHD_Result refuse_token(struct http_exchange *exchange)
 					    "too many wrong tokens");
 	error_destroy(http_add_header(exchange, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer"));
 	return http_exchange_refuse(exchange, MHD_HTTP_UNAUTHORIZED,
-				    "this needs the token of the address that ctprof printed");
+				    "token missing or wrong; use the URL that ctprof printed");
 }
 
-/* Refuse what is to be answered to nobody. MHD_YES with `ret` false: it has been refused. */
+/* Refuse requests that no client may make. MHD_YES with `ret` false: it has been refused. */
 static enum MHD_Result guard(struct http_exchange *exchange, bool *ret)
 {
 	*ret = false;
@@ -188,7 +188,7 @@ static enum MHD_Result guard(struct http_exchange *exchange, bool *ret)
 					    "server has no token (--token)");
 	if (!source_is_own(exchange))
 		return http_exchange_refuse(exchange, MHD_HTTP_FORBIDDEN,
-					    "request of a page of another server");
+					    "cross-origin request");
 	if (!has_token(exchange))
 		return refuse_token(exchange);
 	*ret = true;

@@ -490,7 +490,7 @@ enum MHD_Result http_exchange_answer(struct http_exchange *exchange)
 		return MHD_YES;
 	}
 	if (!http_load_is_quick(exchange) && !http_load_has_memory(exchange->server))
-		return refuse_busy(exchange, "too many answers are not taken");
+		return refuse_busy(exchange, "too much data waits for slow clients");
 	if (!exchange->is_lasting &&
 	    !http_clients_count_request(&exchange->server->clients, RATE_ANSWERED, exchange->client,
 					http_now_ms()))

@@ -32,7 +32,7 @@ static struct error *decode(char *text, bool plus_is_space)
 		if (*at == '%') {
 			byte = unescape(at);
 			if (byte < 0)
-				return error_coded(EINVAL, "broken escape in the address");
+				return error_coded(EINVAL, "invalid percent-encoding");
 			at += 2;
 		} else if (*at == '+' && plus_is_space) {
 			byte = ' ';

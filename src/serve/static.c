@@ -104,5 +104,5 @@ struct error *static_file(struct http_exchange *exchange, void *context, enum ht
 	for (size_t i = 0; i < array_length(files); i++)
 		if (!strcmp(files[i].name, name))
 			return answer(exchange, &files[i]);
-	return error_coded(ENOENT, "the page has no file of this name");
+	return error_coded(ENOENT, "no such file");
 }

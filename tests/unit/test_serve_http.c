@@ -106,9 +106,9 @@ TEST(hosts_and_origins)
 	expect_status(&scene, "GET /hello HTTP/1.0\r\n\r\n", 403);
 	expect_status(&scene, "GET /hello HTTP/1.1\r\nHost: [::1]:9\r\n\r\n", 200);
 	expect_answer(&scene, "GET /hello HTTP/1.1\r\nOrigin: http://evil.example\r\n", 403,
-		      "another server");
+		      "cross-origin request");
 	expect_answer(&scene, "GET /hello HTTP/1.1\r\nSec-Fetch-Site: cross-site\r\n", 403,
-		      "another server");
+		      "cross-origin request");
 	expect_answer(&scene,
 		      "GET /open HTTP/1.1\r\nSec-Fetch-Site: cross-site\r\n"
 		      "Sec-Fetch-Mode: navigate\r\n",
