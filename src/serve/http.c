@@ -187,8 +187,7 @@ static enum MHD_Result guard(struct http_exchange *exchange, bool *ret)
 					    "Host is neither an IP address nor localhost, and the "
 					    "server has no token (--token)");
 	if (!source_is_own(exchange))
-		return http_exchange_refuse(exchange, MHD_HTTP_FORBIDDEN,
-					    "cross-origin request");
+		return http_exchange_refuse(exchange, MHD_HTTP_FORBIDDEN, "cross-origin request");
 	if (!has_token(exchange))
 		return refuse_token(exchange);
 	*ret = true;
@@ -237,7 +236,7 @@ static enum MHD_Result begin(struct http_exchange *exchange, const char *method)
 		return http_exchange_refuse(exchange, MHD_HTTP_LENGTH_REQUIRED, "length required");
 	if (body > exchange->route->body_most)
 		return http_exchange_refuse(exchange, MHD_HTTP_CONTENT_TOO_LARGE, "body too large");
-	http_client_owes(exchange->client, OWES_REQUEST, body, http_now_ms());
+	http_client_set_deadline(exchange->client, DEADLINE_REQUEST, body, http_now_ms());
 	return MHD_YES;
 }
 

@@ -10,7 +10,7 @@
 #include "base/array.h"
 
 #define HEAD_MS     ((uint64_t)10 * 1000)
-#define DEBT_MS     ((uint64_t)30 * 1000)
+#define TRANSFER_MS ((uint64_t)30 * 1000)
 #define BYTES_IN_MS 16
 #define TAKING_MS   2000
 
@@ -61,7 +61,7 @@ static unsigned count_of(const struct http_clients *clients, const struct http_a
 	return count;
 }
 
-/* The one that has owed something for longest; NULL: there is none. */
+/* The one that has kept the server waiting for longest; NULL: there is none. */
 static struct http_client *slowest_of(const struct http_clients *clients,
 				      const struct http_address *address, uint64_t now_ms)
 {
@@ -144,15 +144,15 @@ void http_clients_remove(struct http_clients *clients, struct http_client *clien
 	free(client);
 }
 
-void http_client_owes(struct http_client *client, enum http_debt debt, uint64_t bytes,
-		      uint64_t now_ms)
+void http_client_set_deadline(struct http_client *client, enum http_deadline deadline,
+			      uint64_t bytes, uint64_t now_ms)
 {
 	client->since_ms = now_ms;
-	client->deadline_ms = now_ms + DEBT_MS + bytes / BYTES_IN_MS;
-	client->replaceable_ms = debt == OWES_TAKING ? now_ms + TAKING_MS : now_ms;
+	client->deadline_ms = now_ms + TRANSFER_MS + bytes / BYTES_IN_MS;
+	client->replaceable_ms = deadline == DEADLINE_ANSWER ? now_ms + TAKING_MS : now_ms;
 }
 
-void http_client_owes_nothing(struct http_client *client)
+void http_client_clear_deadline(struct http_client *client)
 {
 	client->deadline_ms = 0;
 }

@@ -2,10 +2,11 @@
 /*
  * The connections of an HTTP server, and their bounds.
  *
- * A client *owes* something most of the time: its head, the rest of a body, or taking an answer. It
- * has a deadline for that as a whole, which a byte now and then does not move. When more clients
- * come than there may be, the one goes that has owed something for longest, of the address that has
- * most clients: so a thousand clients that send or take nothing keep out none that does at once.
+ * Most of the time the server waits for a client: for its head, the rest of a body, or until it has
+ * taken an answer. There is a deadline for that as a whole, which a byte now and then does not
+ * move. When more clients come than there may be, the one is ended that has kept the server waiting
+ * for longest, of the address that has most clients: so a thousand clients that send or take
+ * nothing keep out none that does at once.
  *
  * All clients of a reverse proxy, and of a Unix socket, have the same address.
  */
@@ -29,8 +30,8 @@ struct http_client {
 	struct http_client *next, *previous;
 	struct http_address address;
 	int fd;
-	uint64_t since_ms;       /* that it owes something */
-	uint64_t deadline_ms;    /* for that; 0: it owes nothing, and is not replaced */
+	uint64_t since_ms;       /* when the server began to wait for it */
+	uint64_t deadline_ms;    /* for that; 0: the client waits for the server, and is kept */
 	uint64_t replaceable_ms; /* from then on it makes room for others */
 	bool is_ended;           /* the connection is shut down, and will be closed */
 };
@@ -52,22 +53,22 @@ struct http_clients {
 	struct http_rate rates[RATE_COUNT][128];
 };
 
-/* A new client, which owes a head. It, or another one, is ended where there are too many. NULL: no
- * memory. */
+/* A new client, with a deadline for its head. It, or another one, is ended where there are too
+ * many. NULL: no memory. */
 struct http_client *http_clients_add(struct http_clients *clients, int fd,
 				     const struct sockaddr *address, uint64_t now_ms);
 void http_clients_remove(struct http_clients *clients, struct http_client *client);
 
-enum http_debt {
-	OWES_REQUEST, /* a head or a body */
-	OWES_TAKING,  /* to take an answer: it is not replaced for 2 s */
+enum http_deadline {
+	DEADLINE_REQUEST, /* a head or a body */
+	DEADLINE_ANSWER,  /* to take an answer: the client is not replaced for 2 s */
 };
 
-/* The client owes so many bytes, for which it has 30 s, and a second more for each 16 KiB. */
-void http_client_owes(struct http_client *client, enum http_debt debt, uint64_t bytes,
-		      uint64_t now_ms);
+/* Begin a deadline for so many bytes: 30 s, and a second more for each 16 KiB. */
+void http_client_set_deadline(struct http_client *client, enum http_deadline deadline,
+			      uint64_t bytes, uint64_t now_ms);
 /* It is the server's turn. */
-void http_client_owes_nothing(struct http_client *client);
+void http_client_clear_deadline(struct http_client *client);
 
 /* Shut the connection down and forget what it has not taken. */
 void http_clients_end(struct http_clients *clients, struct http_client *client);

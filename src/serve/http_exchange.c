@@ -57,10 +57,10 @@ static void unlink_exchange(struct http_exchange *exchange)
 		exchange->server->exchanges = exchange->next;
 }
 
-static void last_no_more(struct http_exchange *exchange)
+static void stop_waiting(struct http_exchange *exchange)
 {
-	exchange->server->lasting -= exchange->is_lasting;
-	exchange->is_lasting = false;
+	exchange->server->waiting -= exchange->is_waiting;
+	exchange->is_waiting = false;
 }
 
 void http_exchange_destroy(struct http_exchange *exchange)
@@ -71,9 +71,9 @@ void http_exchange_destroy(struct http_exchange *exchange)
 	http_load_hold(exchange, 0);
 	http_load_forget(exchange);
 	exchange->server->counts.streams -= exchange->is_stream;
-	last_no_more(exchange);
+	stop_waiting(exchange);
 	if (exchange->client)
-		http_client_owes(exchange->client, OWES_REQUEST, 0, http_now_ms());
+		http_client_set_deadline(exchange->client, DEADLINE_REQUEST, 0, http_now_ms());
 	if (exchange->destroy)
 		exchange->destroy(exchange->kept);
 	gzip_writer_deinit(&exchange->gzip);
@@ -288,7 +288,8 @@ static enum MHD_Result queue_whole(struct http_exchange *exchange)
 	if (response) {
 		exchange->server->counts.bytes += written->count;
 		http_load_hold(exchange, written->count);
-		http_client_owes(exchange->client, OWES_TAKING, written->count, http_now_ms());
+		http_client_set_deadline(exchange->client, DEADLINE_ANSWER, written->count,
+					 http_now_ms());
 		*written = (struct http_bytes){ 0 };
 	}
 	return queue(exchange, response);
@@ -332,7 +333,7 @@ static enum MHD_Result refuse_busy(struct http_exchange *exchange, const char *w
 
 static void suspend(struct http_exchange *exchange)
 {
-	http_client_owes_nothing(exchange->client);
+	http_client_clear_deadline(exchange->client);
 	exchange->is_suspended = true;
 	MHD_suspend_connection(exchange->connection);
 }
@@ -352,29 +353,29 @@ void http_exchange_resume(struct http_exchange *exchange)
 static void forget_gone(struct http_server *server)
 {
 	for (struct http_exchange *i = server->exchanges; i; i = i->next) {
-		if (!(i->is_lasting || i->is_postponed) || !i->is_suspended ||
+		if (!(i->is_waiting || i->is_postponed) || !i->is_suspended ||
 		    !http_client_is_gone(i->client))
 			continue;
 		http_exchange_resume(i);
 		http_load_forget(i);
-		last_no_more(i);
+		stop_waiting(i);
 	}
 }
 
-/* The handler goes on with the next http_wake(). False: too many do already. */
-static bool last(struct http_exchange *exchange)
+/* Let the handler go on with the next http_wake(). False: too many exchanges wait already. */
+static bool wait_for_wake(struct http_exchange *exchange)
 {
 	struct http_server *server = exchange->server;
 	const unsigned most = (server->clients.most + 1) / 2;
 
-	if (exchange->is_lasting)
+	if (exchange->is_waiting)
 		return true;
-	if (server->lasting >= most)
+	if (server->waiting >= most)
 		forget_gone(server);
-	if (server->lasting >= most)
+	if (server->waiting >= most)
 		return false;
-	server->lasting++;
-	exchange->is_lasting = true;
+	server->waiting++;
+	exchange->is_waiting = true;
 	return true;
 }
 
@@ -402,7 +403,8 @@ static struct error *step_stream(struct http_exchange *exchange)
 		err = exchange->has_ended ? gzip_finish(&exchange->gzip)
 					  : gzip_flush(&exchange->gzip);
 	http_load_hold(exchange, exchange->written.count);
-	http_client_owes(exchange->client, OWES_TAKING, exchange->written.count, http_now_ms());
+	http_client_set_deadline(exchange->client, DEADLINE_ANSWER, exchange->written.count,
+				 http_now_ms());
 	return err;
 }
 
@@ -413,7 +415,7 @@ static size_t left_to_take(const struct http_exchange *exchange)
 
 /* For libmicrohttpd, when the client has taken what there was: more of it. The handler is called
  * once it has been woken and all it wrote before is taken. */
-static ssize_t take(void *context, uint64_t at, char *to, size_t most)
+static ssize_t read_piece(void *context, uint64_t at, char *to, size_t most)
 {
 	struct http_exchange *exchange = context;
 	size_t length;
@@ -455,9 +457,10 @@ static enum MHD_Result queue_stream(struct http_exchange *exchange)
 	exchange->is_stream = true;
 	exchange->server->counts.streams++;
 	http_load_hold(exchange, exchange->written.count);
-	http_client_owes(exchange->client, OWES_TAKING, exchange->written.count, http_now_ms());
+	http_client_set_deadline(exchange->client, DEADLINE_ANSWER, exchange->written.count,
+				 http_now_ms());
 	return queue(exchange, MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_PIECE,
-								 take, exchange, NULL));
+								 read_piece, exchange, NULL));
 }
 
 /* Call the handler for the first time, or again after HTTP_LATER, and pack what is whole. */
@@ -491,7 +494,7 @@ enum MHD_Result http_exchange_answer(struct http_exchange *exchange)
 	}
 	if (!http_load_is_quick(exchange) && !http_load_has_memory(exchange->server))
 		return refuse_busy(exchange, "too much data waits for slow clients");
-	if (!exchange->is_lasting &&
+	if (!exchange->is_waiting &&
 	    !http_clients_count_request(&exchange->server->clients, RATE_ANSWERED, exchange->client,
 					http_now_ms()))
 		return refuse_busy(exchange, "too many requests");
@@ -500,7 +503,7 @@ enum MHD_Result http_exchange_answer(struct http_exchange *exchange)
 		return queue_failure(exchange, err);
 	if (step == HTTP_DONE)
 		return queue_whole(exchange);
-	if (!last(exchange))
+	if (!wait_for_wake(exchange))
 		return refuse_busy(exchange, "too many clients wait for data");
 	if (step == HTTP_LATER) {
 		suspend(exchange);

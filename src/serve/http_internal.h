@@ -36,7 +36,7 @@ struct http_server {
 	unsigned postponed;    /* exchanges */
 	size_t held;           /* bytes of all exchanges */
 	unsigned accepted;     /* connections since the start */
-	unsigned lasting;      /* exchanges that go on with each http_wake() */
+	unsigned waiting;      /* exchanges that go on with each http_wake() */
 	struct http_counts counts;
 };
 
@@ -61,7 +61,7 @@ struct http_exchange {
 	} headers;
 	struct http_bytes written; /* by the handler, or packed */
 	size_t taken;              /* of `written`, by the client's connection */
-	bool is_compressed, is_lasting, is_stream, has_ended;
+	bool is_compressed, is_waiting, is_stream, has_ended;
 	struct gzip_writer gzip;
 
 	size_t held; /* bytes of the answer that may not be taken yet */

@@ -32,13 +32,13 @@ static void remove_all(struct http_clients *clients)
 	assert_int_equal(clients->count, 0);
 }
 
-TEST(oldest_debtor_goes)
+TEST(slowest_client_goes)
 {
 	struct http_clients clients = { .most = 4 };
 	struct http_client *first = add(&clients, 1, 1000), *second = add(&clients, 1, 1001);
 	struct http_client *answered = add(&clients, 2, 900), *other = add(&clients, 3, 950);
 
-	http_client_owes(answered, OWES_TAKING, 1, 1002);
+	http_client_set_deadline(answered, DEADLINE_ANSWER, 1, 1002);
 	assert_int_equal(clients.count, 4);
 	add(&clients, 4, 1003);
 	assert_int_equal(clients.count, 4);
@@ -61,9 +61,9 @@ TEST(share_of_an_address)
 	assert_false(add(&clients, 2, 8)->is_ended);
 	assert_false(add(&clients, 3, 8)->is_ended);
 	for (struct http_client *i = clients.first; i; i = i->next)
-		http_client_owes_nothing(i);
+		http_client_clear_deadline(i);
 	/* Those that take an answer are left alone for 2 s. */
-	http_client_owes(last, OWES_TAKING, 1, 9);
+	http_client_set_deadline(last, DEADLINE_ANSWER, 1, 9);
 	/* Where all others wait for the server, the new one goes. */
 	assert_true(add(&clients, 1, 9)->is_ended);
 	assert_true(add(&clients, 4, 9)->is_ended);
@@ -80,14 +80,14 @@ TEST(deadlines)
 	struct http_client *head = add(&clients, 1, 1000), *large = add(&clients, 2, 1000);
 
 	assert_int_equal(http_clients_wait_ms(&clients, 1000), 10000);
-	http_client_owes(large, OWES_TAKING, 16000, 2000);
+	http_client_set_deadline(large, DEADLINE_ANSWER, 16000, 2000);
 	http_clients_end_late(&clients, 10999);
 	assert_false(head->is_ended);
 	assert_int_equal(http_clients_wait_ms(&clients, 11000), 0);
 	http_clients_end_late(&clients, 11000);
 	assert_true(head->is_ended);
 	assert_int_equal(http_clients_wait_ms(&clients, 11000), 22000);
-	http_client_owes_nothing(large);
+	http_client_clear_deadline(large);
 	assert_int_equal(http_clients_wait_ms(&clients, 1000000), -1);
 	http_clients_end_late(&clients, 1000000);
 	assert_false(large->is_ended);
@@ -143,5 +143,5 @@ TEST(networks)
 	assert_memory_equal(&a, &b, sizeof(a));
 }
 
-UNIT_TESTS(cmocka_unit_test(oldest_debtor_goes), cmocka_unit_test(share_of_an_address),
+UNIT_TESTS(cmocka_unit_test(slowest_client_goes), cmocka_unit_test(share_of_an_address),
 	   cmocka_unit_test(deadlines), cmocka_unit_test(rates), cmocka_unit_test(networks))
