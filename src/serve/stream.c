@@ -372,13 +372,16 @@ struct error *stream_about(struct http_exchange *exchange, void *context, enum h
 	return json_writer_finish(&w);
 }
 
-/* "3.1178": a generation and a tick. */
-static bool parse_id(const char *id, struct stream_position *ret)
+bool stream_parse_id(const char *id, struct stream_position *ret)
 {
+	struct stream_position position = { 0 };
 	struct text rest = text_of(id), generation;
 
-	return text_cut(&rest, '.', &generation) && text_u64(generation, &ret->generation) &&
-	       text_u64(rest, &ret->seq);
+	if (!text_cut(&rest, '.', &generation) || !text_u64(generation, &position.generation) ||
+	    !text_u64(rest, &position.seq))
+		return false;
+	*ret = position;
+	return true;
 }
 
 /* The tick before the first that a new client gets, by `history` of its query. */
@@ -464,7 +467,7 @@ static struct stream_position *new_position(struct http_exchange *exchange, cons
 		return NULL;
 	http_keep(exchange, position, free);
 	/* What a client has of an earlier connection, if that is still kept. */
-	if (id && parse_id(id, position) && position->generation == web->store->generation &&
+	if (id && stream_parse_id(id, position) && position->generation == web->store->generation &&
 	    (tick = store_tick(web->store, position->seq))) {
 		position->has_ticks = true;
 		position->sent = tick->after;

@@ -20,6 +20,10 @@ struct stream_position {
 	struct book_size sent;
 };
 
+/* "3.1178", the id of a tick of a generation, as Last-Event-ID has it; any string. False: it is
+ * none, and `ret` stays as it was. */
+bool stream_parse_id(const char *id, struct stream_position *ret);
+
 /* The object of an `about` event. */
 void stream_write_about(struct json_writer *w, const struct store *store, uint64_t interval_ns);
 

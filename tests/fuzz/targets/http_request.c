@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "fuzz.h"
 
 #include "serve/http_guard.h"
 #include "serve/http_request.h"
+#include "serve/listen.h"
+#include "serve/stream.h"
 
 /* Whatever was decoded, the path has one spelling. */
 static void check_path(const char *path)
@@ -65,6 +69,34 @@ static void check_host(const char *host)
 	free(longer);
 }
 
+/* What is accepted is printed as it was, but for zeros at the front. */
+static void check_id(const char *id)
+{
+	struct stream_position position = { .seq = 77 };
+	char again[48];
+
+	if (!stream_parse_id(id, &position)) {
+		must(!position.generation && position.seq == 77);
+		return;
+	}
+	snprintf(again, sizeof(again), "%" PRIu64 ".%" PRIu64, position.generation, position.seq);
+	must(strlen(again) <= strlen(id));
+	must(strspn(id, "0123456789.") == strlen(id));
+}
+
+static void check_listen(const char *text)
+{
+	struct listen_address address;
+	struct error *err = listen_parse(text, &address);
+
+	if (!err) {
+		must(address.path || address.ip.any.sa_family == AF_INET ||
+		     address.ip.any.sa_family == AF_INET6);
+		must(!address.path || (address.path == text + 5 && address.is_loopback));
+	}
+	error_destroy(err);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *string = malloc(size + 1);
@@ -77,6 +109,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_choices((struct text){ string, strlen(string) });
 	http_accepts_encoding(string, TEXT("gzip"));
 	check_host(string);
+	check_id(string);
+	check_listen(string);
 	source.origin = string;
 	if (http_source_is_own(&source, false))
 		must(text_ends(text_of(string), TEXT("://h:1")) || strcasestr(string, "://h:1"));
