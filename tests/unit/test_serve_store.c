@@ -87,6 +87,7 @@ static void take(struct store *store, const struct profile *p)
 	expect_ok(tick_unpack(buffer.bytes, buffer.length, &tick));
 	expect_ok(store_take(store, &tick));
 	free(buffer.bytes);
+	assert_int_equal(store->traits.count, store->book->frames.count);
 }
 
 struct lines {
@@ -340,7 +341,41 @@ TEST(broken_ticks)
 	profile_destroy(p);
 }
 
+/* What the page knows of frames beside their names. */
+static void frames_have_traits(void **state)
+{
+	static const struct {
+		const char *name;
+		uint8_t traits;
+	} rows[] = {
+		{ "_start", TRAIT_START },        { "main", 0 },
+		{ "getaddrinfo", TRAIT_ASKS },    { "pthread_cond_wait", TRAIT_LIBRARY },
+		{ "do_syscall_64", TRAIT_ENTRY }, { "ep_poll", 0 },
+		{ "schedule", TRAIT_ENTRY },
+	};
+	struct store *store = a_store(1000 * SECOND, (size_t)1 << 30);
+	struct profile *p = build_profile();
+	const uint32_t thread = build_profile_thread(p, 1, 1, "process", "thread", NULL);
+
+	(void)state;
+	p->meta.duration_ns = SECOND;
+	build_sample(p, thread, CLASS_INTERRUPTIBLE,
+		     "_start;main;getaddrinfo;pthread_cond_wait;do_syscall_64_[k];ep_poll_[k];"
+		     "schedule_[k]",
+		     1000, 1);
+	take(store, p);
+	assert_int_equal(store->book->frames.count, array_length(rows));
+	for (size_t i = 0; i < array_length(rows); i++)
+		for (size_t f = 0; f < store->book->frames.count; f++)
+			if (text_equal(name_text(store->book->frames.items[f].name),
+				       text_of(rows[i].name)))
+				assert_int_equal(store->traits.items[f], rows[i].traits);
+	store_destroy(store);
+	profile_destroy(p);
+}
+
 UNIT_TESTS(cmocka_unit_test(a_range_is_the_sum_of_its_readings),
 	   cmocka_unit_test(times_of_threads_add_up), cmocka_unit_test(forgets_what_is_old),
 	   cmocka_unit_test(forgets_what_is_too_much),
-	   cmocka_unit_test(waits_that_last_are_kept_once), cmocka_unit_test(broken_ticks))
+	   cmocka_unit_test(waits_that_last_are_kept_once), cmocka_unit_test(frames_have_traits),
+	   cmocka_unit_test(broken_ticks))
