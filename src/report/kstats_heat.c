@@ -207,10 +207,16 @@ static struct extent extent_of(const struct kstats_heat *heat)
 	return e;
 }
 
+/* Classes of cells, by which a dark page gives them other colours (assets/report_page.css). */
+#define COLOUR_CLASSES 8
+
 /* `share`: 0 to 1, of the logarithm. */
 static void print_colour(FILE *out, double share)
 {
-	fprintf(out, "hsl(%.0f 90%% %.0f%%)", 55 - 55 * share, 90 - 50 * share);
+	const unsigned class = 1 + (unsigned)(share * COLOUR_CLASSES);
+
+	fprintf(out, "class=\"heat%u\" fill=\"hsl(%.0f 90%% %.0f%%)\"",
+		class < COLOUR_CLASSES ? class : COLOUR_CLASSES, 55 - 55 * share, 90 - 50 * share);
 }
 
 /* Time goes to the right, values go up, and each cell says what it is when it is pointed at. */
@@ -230,14 +236,12 @@ static struct error *print_cells(FILE *out, const struct kstats_table *table,
 
 			if (!r.counts[at])
 				continue;
-			fprintf(out,
-				"<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" "
-				"fill=\"",
+			fprintf(out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" ",
 				LEFT + (double)i * width, TOP + (e->count - 1 - at) * height, width,
 				height);
 			print_colour(out, share);
 			fprintf(out,
-				"\"><title>%" PRIu64
+				"><title>%" PRIu64
 				" value%s from %s to %s, interval %zu</title></rect>\n",
 				r.counts[at], plural(r.counts[at]),
 				kstats_format(low, table,
@@ -284,11 +288,11 @@ static void print_legend(FILE *out, const struct extent *e, double top)
 		const double share = (double)(i + 1) / LEGEND_STEPS;
 		const double x = LEFT + 110 + i * 3.0 * LEGEND_WIDTH;
 
-		fprintf(out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%d\" height=\"12\" fill=\"", x,
-			top, LEGEND_WIDTH);
+		fprintf(out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%d\" height=\"12\" ", x, top,
+			LEGEND_WIDTH);
 		print_colour(out, share);
-		fprintf(out, "\"/>\n<text x=\"%.2f\" y=\"%.2f\">%s%s</text>\n",
-			x + LEGEND_WIDTH + 4, top + 11, i + 1 < LEGEND_STEPS ? "to " : "",
+		fprintf(out, "/>\n<text x=\"%.2f\" y=\"%.2f\">%s%s</text>\n", x + LEGEND_WIDTH + 4,
+			top + 11, i + 1 < LEGEND_STEPS ? "to " : "",
 			units_grouped(text, (__int128)(expm1(share * log1p((double)e->most)) + 0.5),
 				      ""));
 	}
@@ -345,11 +349,11 @@ struct error *kstats_heat_svg(FILE *out, const struct kstats_table *table,
 	fprintf(out,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
 		"height=\"%d\" font-family=\"sans-serif\" font-size=\"12\">\n"
-		"<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
+		"<rect class=\"paper\" width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
 		"<text x=\"%d\" y=\"24\" font-size=\"16\">",
 		width, height, width, height, LEFT);
 	err = markup_text(out, text_of(title));
-	fprintf(out, "</text>\n<text x=\"%d\" y=\"42\" fill=\"#555\">", LEFT);
+	fprintf(out, "</text>\n<text x=\"%d\" y=\"42\" class=\"faint\" fill=\"#555\">", LEFT);
 	err = error_first(err, print_facts(out, table, heat));
 	fputs("</text>\n", out);
 	if (!err)

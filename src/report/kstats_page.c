@@ -174,11 +174,13 @@ static unsigned column_of(const struct plot *plot, double fraction)
 static void draw_mark(FILE *out, const struct plot *plot, unsigned column, const char *label)
 {
 	const double x = LEFT + (column + 0.5) * PLOT_WIDTH / plot->count;
+	const bool has_room = x + LABEL_WIDTH / 2 < WIDTH;
 
 	fprintf(out,
 		"<line class=\"mark\" x1=\"%.2f\" y1=\"%d\" x2=\"%.2f\" y2=\"%d\"/>"
-		"<text class=\"faint\" x=\"%.2f\" y=\"%d\">%s</text>\n",
-		x, TOP - 2, x, TOP + PLOT_HEIGHT, x + 3, TOP - 5, label);
+		"<text class=\"faint%s\" x=\"%.2f\" y=\"%d\">%s</text>\n",
+		x, TOP - 2, x, TOP + PLOT_HEIGHT, has_room ? "" : " end", x + (has_room ? 3 : -3),
+		TOP - 5, label);
 }
 
 /* Mark the median and the 99th percentile. Labels that would overlap are merged. */

@@ -218,6 +218,16 @@ async function showsAnExample(browser) {
 	assert.deepStrictEqual(page.problems, []);
 }
 
+async function drawsHeatMapsInTheDark(browser) {
+	const fills = () => ["rect.paper", "rect.heat8", "text"].map(what =>
+		getComputedStyle(document.querySelector("section > svg:not(.bars) " + what)).fill);
+	const page = await browser.page({ dark: true });
+	await page.open("file://" + all);
+	assert.deepStrictEqual(await page.run(fills), ["none", "rgb(255, 231, 179)", "rgb(223, 229, 236)"]);
+	await page.run(() => document.getElementById("theme").click());
+	assert.deepStrictEqual((await page.run(fills)).slice(1), ["rgb(194, 10, 10)", "rgb(29, 36, 48)"]);
+}
+
 async function drawsTheFlameGraphOfAProfile(browser) {
 	const page = await browser.page({ dark: true });
 	const rows = () => document.querySelectorAll("#functions tr").length;
@@ -249,6 +259,7 @@ async function drawsTheFlameGraphOfAProfile(browser) {
 		await prints(page);
 		await readsWithoutScripts(browser);
 		await hasFlameGraphsAndHistograms(browser);
+		await drawsHeatMapsInTheDark(browser);
 		await drawsTheFlameGraphOfAProfile(browser);
 		await showsAnExample(browser);
 		assert.deepStrictEqual(page.problems, []);
