@@ -120,11 +120,26 @@ readings_go_on() {
 	return 1
 }
 
+# measured: seconds that readings cover, and events that they have lost, by /metrics.
+measured() {
+	local metrics
+
+	for _ in {1..10}; do
+		! metrics=$(curl -sf -m 20 "http://127.0.0.1:$port/metrics") || break
+		sleep 0.5
+	done
+	awk '$1 == "ctprof_measured_seconds_total" { ms = int($2 * 1000) }
+		$1 == "ctprof_lost_events_total" { lost = $2 }
+		END { print ms, lost }' <<< "$metrics"
+}
+
 thousand_clients_keep_nobody_out() {
-	local how before clients
+	local how before clients first first_lost last last_lost begin
 
 	serve
 	before=$(peak_mb)
+	read -r first first_lost <<< "$(measured)"
+	begin=$(($(date +%s%N) / 1000000))
 	for how in head drip body "unread /api/profile" "unread /api/live"; do
 		start "$programs/slow_clients" "$port" 1000 $how
 		clients=$pid
@@ -133,6 +148,10 @@ thousand_clients_keep_nobody_out() {
 		kill $clients
 	done
 	readings_go_on
+	# All of the time is measured, but for the reading that is not over.
+	read -r last last_lost <<< "$(measured)"
+	[ $((last - first)) -ge $(($(date +%s%N) / 1000000 - begin - 10000)) ]
+	equal "events lost meanwhile" $((last_lost - first_lost)) 0
 	# What is not taken is 64 MB at most; what is kept of readings meanwhile comes to that.
 	between "MB more than before" 0 $(($(peak_mb) - before)) 300
 	kill -0 "$web" "$server"
