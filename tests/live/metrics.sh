@@ -63,7 +63,7 @@ metrics_have_the_format_that_is_wanted() {
 # $token if there is one. Its port is in $port.
 scrape() {
 	port=$((20000 + RANDOM % 20000))
-	sed -n '/^scrape_configs:/,/^```/p' doc/serve.md | grep -v '^```' |
+	sed -n '/^scrape_configs:/,/^```/{/^```/q; p}' doc/serve.md |
 		sed "s|127.0.0.1:7070|${at#http://}|; 1i global: { scrape_interval: 1s }
 			${token:+/job_name/a\    authorization: { credentials: $token }}" > "$scratch/prometheus.yml"
 	promtool check config "$scratch/prometheus.yml" > /dev/null

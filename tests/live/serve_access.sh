@@ -80,7 +80,44 @@ sockets_are_of_the_user() {
 	fails 1 test -e "$folder/root/socket"
 }
 
+# The configuration of nginx in doc/serve.md: HTTPS, users with passwords, and each reading as it comes.
+nginx_stands_before_it() {
+	local folder=$scratch/nginx port=$((40000 + RANDOM % 9000)) site
+
+	PATH=$PATH:/usr/sbin
+	command -v nginx > /dev/null || skip "needs nginx"
+	command -v openssl > /dev/null || skip "needs openssl"
+	serve -p $$
+	mkdir "$folder"
+	openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=ctprof.example -keyout "$folder/key" -out "$folder/cert" 2> /dev/null
+	echo "somebody:$(openssl passwd -apr1 secret)" > "$folder/users"
+	{
+		echo "user root; daemon off; pid $folder/pid; error_log $folder/errors;"
+		echo "events {} http { access_log off; client_body_temp_path $folder/body; proxy_temp_path $folder/proxy;"
+		echo "fastcgi_temp_path $folder/f; uwsgi_temp_path $folder/u; scgi_temp_path $folder/s;"
+		sed -n '/^```nginx/,/^```$/p' doc/serve.md | sed "/^\`\`\`/d; s|listen 443|listen 127.0.0.1:$port|
+			s|/etc/ssl/certs/ctprof.example.pem|$folder/cert|; s|/etc/ssl/private/ctprof.example.key|$folder/key|
+			s|/etc/nginx/ctprof.users|$folder/users|; s|http://127.0.0.1:7070|$at|"
+		echo "}"
+	} > "$folder/conf"
+	nginx -p "$folder" -c "$folder/conf" -e "$folder/errors" &
+	at_end "kill $!; wait $!"
+	site=(--cacert "$folder/cert" --connect-to "ctprof.example:443:127.0.0.1:$port")
+	until [ "$(status_of "${site[@]}" https://ctprof.example/)" != 000 ]; do
+		kill -0 $! || { cat "$folder/errors"; return 1; }
+		sleep 0.1
+	done
+	equal "status without a password" "$(status_of "${site[@]}" https://ctprof.example/api/about)" 401
+	site+=(-u somebody:secret)
+	for path in / /page/main.js /api/about; do
+		equal "status of $path" "$(status_of "${site[@]}" -H 'Sec-Fetch-Site: same-origin' "https://ctprof.example$path")" 200
+	done
+	equal "status for another page" "$(status_of "${site[@]}" -H 'Sec-Fetch-Site: cross-site' https://ctprof.example/api/about)" 403
+	grep -qm 1 '^event: tick' <(curl -sN -m 60 "${site[@]}" 'https://ctprof.example/api/live?history=0')
+}
+
 run_case "serve: other hosts have the token" other_hosts_have_the_token
 run_case "serve: the command line does not show the token" tokens_are_hidden
 run_case "serve: tokens are in files" tokens_are_in_files
 run_case "serve: Unix sockets belong to the user of sudo" sockets_are_of_the_user
+run_case "serve: nginx stands before it" nginx_stands_before_it
