@@ -93,7 +93,7 @@ $(B)/%.o: %.c
 
 # The objects of these sources in the program, its tests and its fuzzers, to give all of them prerequisites that
 # the compiler cannot discover.
-objects_everywhere = $(foreach build,$(B) $(B)/tests/san $(B)/tests/fuzz/objects,$(patsubst %.c,$(build)/%.o,$(wildcard $(1))))
+objects_everywhere = $(foreach build,$(B) $(B)/tests/san $(or $(FUZZ),$(B)/tests/fuzz)/objects,$(patsubst %.c,$(build)/%.o,$(wildcard $(1))))
 
 # --- BPF programs: the same for every machine, embedded in the program as skeletons ---
 

@@ -8,8 +8,11 @@
 FUZZ_CC      ?= clang-14
 FUZZ_SECONDS ?= 60
 
-FUZZ         := $(B)/tests/fuzz
-FUZZ_FLAGS   := -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all
+FUZZ         ?= $(B)/tests/fuzz
+# To replay the corpus, not optimized, and with lines only as debug information, which takes a quarter of the time to
+# compile. tests/fuzz/run --seconds optimizes, in a folder of its own.
+FUZZ_OPTIMIZE ?= -O0 -g1
+FUZZ_FLAGS   := $(FUZZ_OPTIMIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all
 FUZZ_CHECKS  := address,undefined
 
 # Each target is linked with all layers, which lld does in less than half of the time.
