@@ -231,7 +231,7 @@ function showGraphs() {
 		return;
 	}
 	const fn = functionNumber(), tree = view.callersFirst;
-	$("sandwich-title").textContent = fn < 0 ? "Choose a function in the table" : "Callers and callees of " + store.functions.names[fn];
+	$("sandwich-title").textContent = fn < 0 ? "Choose a function in the table" : "Callers and callees of " + store.functions.word(fn).replace("\t", " in ");
 	$("callers").hidden = $("callees").hidden = fn < 0;
 	$("reset").hidden = true;
 	if (fn < 0)
@@ -258,16 +258,18 @@ function showFound(picture) {
 }
 
 function functionNumber() {
-	return state.fn ? store.functions.names.indexOf(state.fn) : -1;
+	if (!state.fn)
+		return -1;
+	return store.functions.names.findIndex((_, number) => store.functions.is(number, state.fn));
 }
 
 /* Names in the address, as far as there are such frames. */
 function zoomPath(tree) {
 	const path = [];
 	let node = 0;
-	for (const name of state.zoom ? state.zoom.split("\n") : []) {
+	for (const word of state.zoom ? state.zoom.split("\n") : []) {
 		let child = tree.firstChild[node];
-		while (child >= 0 && store.functions.names[tree.fn[child]] !== name)
+		while (child >= 0 && !store.functions.is(tree.fn[child], word))
 			child = tree.nextSibling[child];
 		if (child < 0)
 			break;
@@ -300,7 +302,7 @@ function showTable(recording) {
 /* --- controls --- */
 
 const graph = new FlameGraph($("flame"), { details: $("details"), opened: openFunction, zoomed: path => {
-	state.zoom = path.map(fn => store.functions.names[fn]).join("\n");
+	state.zoom = path.map(fn => store.functions.word(fn)).join("\n");
 	$("reset").hidden = !path.length;
 	save();
 } });
@@ -340,7 +342,7 @@ function toggleHidden(value) {
 const isHidden = value => value === "idle" ? !showsIdle() : state.presets.includes(value) || state.without.includes(value);
 
 function openFunction(fn) {
-	change({ view: "sandwich", fn: store.functions.names[fn] });
+	change({ view: "sandwich", fn: store.functions.word(fn) });
 }
 
 const setWindow = value => { wasLive = value; change({ window: value }); };

@@ -64,6 +64,14 @@ export class Functions {
 	note(text) {
 		return this.number(text, "", KIND_NOTE);
 	}
+	/* For addresses: several files have functions of one name, such as main. */
+	word(number) {
+		return this.names[number] + (this.modules[number] ? "\t" + this.modules[number] : "");
+	}
+	/* Is it the function of this word? A name alone is any of this name. */
+	is(number, word) {
+		return this.names[number] === word || this.word(number) === word;
+	}
 }
 
 const ID = "[0-9a-f]{64}";

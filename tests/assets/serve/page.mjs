@@ -156,12 +156,21 @@ const cases = {
 		await settled(page);
 		await page.run(() => [...document.querySelectorAll("#table tbody tr")].find(row => row.cells[0].textContent === "pthread_mutex_lock").click());
 		await settled(page);
-		assert.strictEqual(await text(page, "sandwich-title"), "Callers and callees of pthread_mutex_lock");
+		assert.strictEqual(await text(page, "sandwich-title"), "Callers and callees of pthread_mutex_lock in /opt/shop/shopd");
 		await picture(page, "sandwich");
 		const total = await page.run(() => [...document.querySelectorAll("#table tbody tr")].find(row =>
 			row.cells[0].textContent === "main" && row.cells[5].textContent === "/opt/shop/shopd").cells[3].textContent);
 		const inMain = [...wanted.folded].filter(([stack]) => /^shopd;main(;|$)/.test(stack)).reduce((sum, [, ns]) => sum + ns, 0);
 		assert.strictEqual(total, (inMain / 1e9).toFixed(3) + "s");
+		const mains = await page.run(() => [...document.querySelectorAll("#table tbody tr")].filter(row => row.cells[0].textContent === "main").map(row => row.cells[5].textContent));
+		assert(mains.length > 1);
+		for (const file of mains) {
+			await page.run(file => [...document.querySelectorAll("#table tbody tr")].find(row =>
+				row.cells[0].textContent === "main" && row.cells[5].textContent === file).click(), file);
+			await settled(page);
+			assert.strictEqual(await text(page, "sandwich-title"), "Callers and callees of main in " + file);
+			assert.strictEqual(await page.run(() => document.querySelector("#table tbody tr.chosen").cells[5].textContent), file);
+		}
 		await pressButton(page, "tables", "wakers");
 		await settled(page);
 		assert.match(await page.run(() => document.querySelector("#table tbody").textContent), /shopd\/0/);
