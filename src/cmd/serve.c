@@ -303,11 +303,13 @@ static struct error *prepare(struct serving *s)
 static struct error *serve(struct serving *s)
 {
 	sigset_t before;
-	struct error *err = prepare(s);
+	struct error *err;
 
+	/* Before the web process is started, which has the same heap. */
+	profile_keep_heap_small();
+	err = prepare(s);
 	if (err)
 		return err;
-	profile_keep_heap_small();
 	interrupts_hold(interrupt, &before);
 	err = open_collector(s, &before);
 	if (err)

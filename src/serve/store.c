@@ -128,13 +128,19 @@ struct book_size store_book_size(const struct store *store)
 	};
 }
 
+#define ROOM_BYTES(array) ((array)->room * sizeof(*(array)->items))
+#define SLOT_BYTES(map)   ((map)->room * sizeof(*(map)->slots))
+
 size_t store_book_bytes(const struct store *store)
 {
 	const struct profile *book = store->book;
 
-	return book->nodes.room * sizeof(struct node) + book->frames.room * sizeof(struct frame) +
-	       book->threads.room * sizeof(struct profile_thread) + book->arena.used +
-	       book->names.by_text.room * sizeof(*book->names.by_text.slots);
+	return ROOM_BYTES(&book->nodes) + ROOM_BYTES(&book->frames) + ROOM_BYTES(&book->threads) +
+	       ROOM_BYTES(&book->wakers) + ROOM_BYTES(&store->traits) + ROOM_BYTES(&store->names) +
+	       SLOT_BYTES(&book->names.by_text) + SLOT_BYTES(&book->frame_numbers) +
+	       SLOT_BYTES(&book->node_index.others) + SLOT_BYTES(&store->name_numbers) +
+	       SLOT_BYTES(&store->thread_numbers) + SLOT_BYTES(&store->waker_numbers) +
+	       book->arena.used;
 }
 
 /* --- taking a tick --- */

@@ -94,7 +94,7 @@ struct store {
 	struct lasting_map lasting_before, lasting; /* the oldest tick; and now */
 	uint64_t last_seq;
 	size_t bytes;              /* of ticks */
-	size_t book_bytes_renewed; /* of the dictionary, when it was made */
+	size_t book_bytes_renewed; /* of the dictionary, when all of it was referred to; 0: it is */
 };
 
 struct error *store_create(const struct store_options *options, struct store **ret) MUST_CHECK;

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <malloc.h>
+
 #include "serve/copying.h"
 #include "serve/store_internal.h"
 
@@ -49,6 +51,9 @@ static struct error *drop_oldest(struct store *store)
 	struct store_tick *tick = store->ticks.items;
 	struct error *err = store_lasting_pass(&store->lasting_before, tick);
 
+	/* Until now all of it is referred to, as if it had just been made. */
+	if (!store->book_bytes_renewed)
+		store->book_bytes_renewed = store_book_bytes(store);
 	store->bytes -= store_tick_bytes(tick);
 	store_tick_deinit(tick);
 	array_drop_first(&store->ticks, 1);
@@ -167,16 +172,24 @@ static struct error *renew_book(struct store *store)
 	for (size_t i = 0; i < store->ticks.count; i++)
 		store->ticks.items[i].after = store_book_size(store);
 	store->book_bytes_renewed = store_book_bytes(store);
+	malloc_trim(0);
 	return err;
 }
 
-/* The dictionary is worth renewing when it has doubled since the last time, and is more than a
- * fraction of what may be kept. */
+/* A smaller dictionary is not worth that clients get all that is kept once more. */
+#define RENEW_BYTES ((size_t)8 << 20)
+
+/* The dictionary is worth renewing when it has doubled since all of it was referred to. Where
+ * processes come and go, it has at most as much of those that were as of those that are kept. It is
+ * so earlier when it takes the room of ticks. */
 static bool is_book_large(const struct store *store)
 {
-	const size_t bytes = store_book_bytes(store);
+	const size_t bytes = store_book_bytes(store), most = store->options.bytes_most;
+	const size_t least = most / 4 < RENEW_BYTES ? most / 4 : RENEW_BYTES;
+	const size_t without_growth = bytes > most / 2 ? bytes - bytes / 4 : bytes / 2;
 
-	return bytes > store->options.bytes_most / 4 && bytes / 2 > store->book_bytes_renewed;
+	return store->book_bytes_renewed && bytes > least &&
+	       without_growth > store->book_bytes_renewed;
 }
 
 struct error *store_forget(struct store *store)
