@@ -64,6 +64,8 @@ static inline uint32_t tag_of(struct map_shape shape, const void *key)
 		hash = mix_bytes(hash, key, 8);
 	else if (shape.key_bytes == 24)
 		hash = mix_bytes(hash, key, 24);
+	else if (shape.key_bytes == 32)
+		hash = mix_bytes(hash, key, 32);
 	else
 		hash = mix_bytes(hash, key, shape.key_bytes);
 	return (uint32_t)hash ? (uint32_t)hash : 1;

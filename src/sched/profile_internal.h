@@ -20,13 +20,14 @@
 struct profile_bpf;
 
 /* Cumulative counts by key, as of some moment. */
+_Static_assert(sizeof(struct count_key) == 32, "keys of maps have no padding");
 struct counted_table {
-	struct arena arena;
-	struct names keys;
-	struct word_map places; /* by key */
+	struct {
+		MAP(struct count_key, uint32_t);
+	} places; /* in `entries` */
 	struct {
 		ARRAY(struct counted_entry {
-			const struct name *key; /* the bytes of a struct count_key */
+			struct count_key key;
 			struct count_value value;
 			bool is_in_progress;
 			bool is_in_hash;

@@ -172,8 +172,6 @@ struct error *profile_session_open(const struct profile_options *options,
 	limit_maps(&session->options);
 	session->cgroups = -1;
 	program_cost_init(&session->cost, options->statistics);
-	arena_init(&session->counted.arena, SIZE_MAX);
-	names_init(&session->counted.keys, &session->counted.arena);
 	err = open_profiler(session);
 	if (err) {
 		profile_session_close(session);
@@ -202,10 +200,8 @@ void profile_session_close(struct profile_session *session)
 	profile_bpf__destroy(session->program);
 	if (session->cgroups >= 0)
 		close(session->cgroups);
-	word_map_deinit(&session->counted.places);
+	map_deinit(&session->counted.places);
 	array_deinit(&session->counted.entries);
-	names_deinit(&session->counted.keys);
-	arena_deinit(&session->counted.arena);
 	word_map_deinit(&session->slots.places);
 	array_deinit(&session->slots.values);
 	word_map_deinit(&session->runners.places);

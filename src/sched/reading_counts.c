@@ -14,16 +14,17 @@
 /* Find or create the entry of a key; NULL without memory. */
 static struct counted_entry *entry_of(struct counted_table *table, const struct count_key *key)
 {
-	const struct name *bytes = names_intern(&table->keys, key, sizeof(*key));
-	uint32_t *place =
-		bytes ? word_map_at(&table->places, (struct words){ { (uintptr_t)bytes } }) : NULL;
+	bool is_new;
+	uint32_t *place = map_add(&table->places, *key, &is_new);
 
 	if (!place)
 		return NULL;
-	if (*place == WORD_MAP_NEW) {
-		if (!array_push(&table->entries, (struct counted_entry){ .key = bytes }))
+	if (is_new) {
+		*place = (uint32_t)table->entries.count;
+		if (!array_push(&table->entries, (struct counted_entry){ .key = *key })) {
+			map_remove(&table->places, *key);
 			return NULL;
-		*place = (uint32_t)table->entries.count - 1;
+		}
 	}
 	return &table->entries.items[*place];
 }
@@ -31,26 +32,23 @@ static struct counted_entry *entry_of(struct counted_table *table, const struct 
 struct counted_entry *reading_find_entry(const struct counted_table *table,
 					 const struct count_key *key)
 {
-	const struct name *bytes = names_find(&table->keys, key, sizeof(*key));
+	const uint32_t *place = map_find(&table->places, *key);
 
-	return bytes ? &table->entries.items[word_map_find(&table->places,
-							   (struct words){ { (uintptr_t)bytes } })]
-		     : NULL;
+	return place ? &table->entries.items[*place] : NULL;
 }
 
-static void table_init(struct counted_table *table)
+/* As large as the last one, which this one is mostly like. False without memory. */
+static bool table_init(struct counted_table *table, const struct counted_table *last)
 {
 	*table = (struct counted_table){ 0 };
-	arena_init(&table->arena, SIZE_MAX);
-	names_init(&table->keys, &table->arena);
+	return map_reserve(&table->places, last->entries.count) &&
+	       array_reserve(&table->entries, last->entries.count);
 }
 
 static void table_deinit(struct counted_table *table)
 {
-	word_map_deinit(&table->places);
+	map_deinit(&table->places);
 	array_deinit(&table->entries);
-	names_deinit(&table->keys);
-	arena_deinit(&table->arena);
 }
 
 #define BATCH 4096
@@ -304,13 +302,12 @@ static void keep_reported(struct count_value *value, const struct count_value *r
 
 static struct error *put_entry(struct profile_reading *r, struct counted_entry *entry)
 {
-	struct count_key key;
+	const struct count_key key = entry->key;
 	struct count_value before = { 0 };
 	const struct counted_entry *known;
 	struct error *err;
 	bool is_whole;
 
-	memcpy(&key, entry->key->bytes, sizeof(key));
 	if (key.thread >= r->record_count || r->threads[key.thread] == UINT32_MAX ||
 	    key.class >= CLASS_COUNT || key.state >= STATE_COUNT)
 		return NULL;
@@ -340,12 +337,11 @@ static struct error *put_entry(struct profile_reading *r, struct counted_entry *
 
 static struct error *look_at_wait(struct profile_reading *r, const struct counted_entry *entry)
 {
-	struct count_key key;
+	const struct count_key *key = &entry->key;
 
-	memcpy(&key, entry->key->bytes, sizeof(key));
-	if (key.class >= CLASS_COUNT || !profile_classes[key.class].is_off_cpu)
+	if (key->class >= CLASS_COUNT || !profile_classes[key->class].is_off_cpu)
 		return NULL;
-	return reading_stack_of_wait(r, key.kernel_stack,
+	return reading_stack_of_wait(r, key->kernel_stack,
 				     entry->value.ns + entry->value.runnable_ns);
 }
 
@@ -356,10 +352,9 @@ static void forget_left(struct profile_reading *r, struct counted_table *table)
 
 	for (size_t i = 0; i < table->entries.count; i++) {
 		struct counted_entry *entry = &table->entries.items[i];
+		const struct count_key key = entry->key;
 		struct profile_record *t;
-		struct count_key key;
 
-		memcpy(&key, entry->key->bytes, sizeof(key));
 		if (!reading_is_left(r, key.thread) && !reading_is_before(r, &key))
 			continue;
 		if (entry->is_in_hash)
@@ -375,14 +370,15 @@ static void forget_left(struct profile_reading *r, struct counted_table *table)
 struct error *reading_samples(struct profile_reading *r)
 {
 	struct counted_table table;
-	struct error *err;
+	struct error *err =
+		table_init(&table, &r->session->counted) ? read_table(r, &table) : &error_no_memory;
 
-	table_init(&table);
-	err = read_table(r, &table);
 	if (!err)
 		err = reading_carry(r, &table);
 	for (size_t i = 0; !err && i < table.entries.count; i++)
 		err = look_at_wait(r, &table.entries.items[i]);
+	if (!err && !word_map_reserve(&r->profile->sample_numbers, r->record_count))
+		err = &error_no_memory;
 	for (size_t i = 0; !err && i < table.entries.count; i++)
 		err = put_entry(r, &table.entries.items[i]);
 	if (!err && !r->session->stopped)
@@ -393,7 +389,5 @@ struct error *reading_samples(struct profile_reading *r)
 	}
 	table_deinit(&r->session->counted);
 	r->session->counted = table;
-	/* The table moved: what it points to of itself. */
-	r->session->counted.keys.arena = &r->session->counted.arena;
 	return NULL;
 }

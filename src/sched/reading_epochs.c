@@ -61,9 +61,8 @@ struct error *reading_carry(struct profile_reading *r, const struct counted_tabl
 
 	for (size_t i = 0; !err && i < count; i++) {
 		const struct count_value value = reported->entries.items[i].value;
-		struct count_key key;
+		const struct count_key key = reported->entries.items[i].key;
 
-		memcpy(&key, reported->entries.items[i].key->bytes, sizeof(key));
 		if (reading_is_before(r, &key))
 			err = carry_entry(r, &value, &key, reading_find_entry(now, &key));
 	}
