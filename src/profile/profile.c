@@ -206,17 +206,26 @@ static uint8_t *count_by_node(const struct profile *profile, const struct sample
 	return counts;
 }
 
+static bool is_alone(const uint8_t *counts, const struct sample *sample)
+{
+	return sample->node != NODE_NONE && counts[sample->node] == 1;
+}
+
 struct error *profile_add_first(struct profile *profile, const struct sample *samples, size_t count)
 {
 	_cleanup_free_ uint8_t *counts = count_by_node(profile, samples, count);
 	struct word_map shared = { 0 };
 	struct error *err =
 		counts && array_reserve(&profile->samples, count) ? NULL : &error_no_memory;
+	size_t others = 0;
 
 	for (size_t i = 0; i < count && !err; i++)
-		err = samples[i].node != NODE_NONE && counts[samples[i].node] == 1
-			      ? push_sample(profile, &samples[i])
-			      : add_sample(profile, &shared, &samples[i]);
+		others += !is_alone(counts, &samples[i]);
+	if (!err && !word_map_reserve(&shared, others))
+		err = &error_no_memory;
+	for (size_t i = 0; i < count && !err; i++)
+		err = is_alone(counts, &samples[i]) ? push_sample(profile, &samples[i])
+						    : add_sample(profile, &shared, &samples[i]);
 	word_map_deinit(&shared);
 	return err;
 }
