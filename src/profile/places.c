@@ -39,73 +39,78 @@ static uint32_t find_mapping(const struct profile *profile, uint32_t image, uint
 	return PLACE_NONE;
 }
 
+/* --- which file it is --- */
+
 struct question {
-	uint32_t pid; /* 0: it is not there any more */
-	uint32_t was;
-	struct kept *kept;
-	struct profile_mapping mapping;
-	struct origin_identity identity;
+	uint32_t image, mapping;
 };
 
-static void answer_question(void *job)
+/* What is asked in one job of the guard, for the way to its thread takes longer than an answer. */
+struct questions {
+	ARRAY(struct question);
+	size_t next;
+	const struct profile *profile;
+	struct places *places;
+};
+
+static struct origin_identity answer_of(const struct questions *q, const struct question *question)
 {
-	struct question *question = job;
-
-	guard_about(question->pid);
-	if (question->pid)
-		question->identity = origin_ask(question->pid, &question->mapping);
-	if (!question->identity.inode)
-		question->identity =
-			origin_ask_kept(question->kept, question->was, &question->mapping);
-	if (!question->identity.inode)
-		question->identity = origin_ask_here(&question->mapping);
-}
-
-static void release_question(void *job)
-{
-	struct question *question = job;
-
-	kept_release(question->kept);
-	free(question);
-}
-
-/* An empty identity if the file system does not answer. */
-static struct origin_identity answer_of(struct guard *guard, struct kept *kept,
-					const struct profile_image *image, bool is_there,
-					const struct profile_mapping *mapping)
-{
+	const struct profile_image *image = &q->profile->images.items[question->image - 1];
+	const struct profile_mapping *mapping = &q->profile->mappings.items[question->mapping];
+	const bool is_elsewhere = q->places->is_elsewhere;
+	const uint32_t pid = is_elsewhere || image->is_over ? 0 : image->pid;
 	struct origin_identity identity = { 0 };
-	struct question *question = calloc(1, sizeof(*question));
 
-	if (!question)
-		return identity;
-	question->pid = is_there ? image->pid : 0;
-	question->was = image->pid;
-	question->kept = kept_share(kept);
-	question->mapping = *mapping;
-	if (!guard_run(guard, answer_question, question, release_question))
-		return identity;
-	identity = question->identity;
-	release_question(question);
-	return identity;
+	guard_about(pid);
+	if (pid)
+		identity = origin_ask(pid, mapping);
+	if (!identity.inode)
+		identity = origin_ask_kept(is_elsewhere ? NULL : q->profile->kept, image->pid,
+					   mapping);
+	return identity.inode ? identity : origin_ask_here(mapping);
+}
+
+/* One that hangs is not asked again: its identity stays empty. */
+static void answer_rest(void *job)
+{
+	struct questions *q = job;
+
+	while (q->next < q->count) {
+		const struct question *question = &q->items[q->next++];
+		const struct origin_identity identity = answer_of(q, question);
+
+		q->places->asked[question->mapping].identity = identity;
+	}
+}
+
+static bool has_file(const struct places *places, const struct profile_mapping *mapping)
+{
+	return place_is_vdso(mapping) || (origin_is_file(mapping) && !places->only_vdso);
 }
 
 /* In a copied tree only the build-id can be checked; a user who names a tree trusts it. */
-static struct origin_identity identity_of(const struct profile *profile, struct places *places,
-					  uint32_t image, uint32_t number)
+static struct error *ask_all(const struct profile *profile, struct places *places)
 {
-	const struct profile_mapping *mapping = &profile->mappings.items[number];
-	const struct profile_image *i = &profile->images.items[image - 1];
-	struct place_asked *asked = places->asked ? &places->asked[number] : NULL;
+	struct questions q = { .profile = profile, .places = places };
+	struct error *err = NULL;
 
-	if (!asked || !mapping->build_id_length)
-		return (struct origin_identity){ 0 };
-	if (!asked->is_asked)
-		asked->identity =
-			answer_of(places->guard, places->is_elsewhere ? NULL : profile->kept, i,
-				  !places->is_elsewhere && !i->is_over, mapping);
-	asked->is_asked = true;
-	return asked->identity;
+	for (size_t i = 0; places->asked && i < places->count && !err; i++) {
+		const struct place *place = &places->items[i];
+		const struct profile_mapping *mapping;
+
+		if (place->mapping == PLACE_NONE || places->asked[place->mapping].is_asked)
+			continue;
+		mapping = &profile->mappings.items[place->mapping];
+		if (!has_file(places, mapping) || !mapping->build_id_length)
+			continue;
+		places->asked[place->mapping].is_asked = true;
+		if (!array_push(&q, (struct question){ place->image, place->mapping }))
+			err = &error_no_memory;
+	}
+	if (!err && q.count)
+		(void)guard_run_whole(places->guard, answer_rest, &q);
+	array_deinit(&q);
+	return err;
 }
 
 /* A build-id alone tells files that are trusted. Others have their inode too, or their path if
@@ -135,7 +140,8 @@ static struct error *file_key(struct profile *profile, const struct profile_mapp
 static struct error *mapped_file_of(struct profile *profile, struct places *places, uint32_t image,
 				    uint32_t mapping, uint32_t *ret)
 {
-	const struct origin_identity identity = identity_of(profile, places, image, mapping);
+	const struct origin_identity identity =
+		places->asked ? places->asked[mapping].identity : (struct origin_identity){ 0 };
 	struct words key;
 	struct error *err = file_key(profile, &profile->mappings.items[mapping], &identity,
 				     !places->asked, &key);
@@ -164,8 +170,8 @@ static struct error *mapped_file_of(struct profile *profile, struct places *plac
 		       : &error_no_memory;
 }
 
-static struct error *add_place(struct profile *profile, struct places *places, uint32_t number,
-			       enum frame_role role)
+static struct error *add_place(const struct profile *profile, struct places *places,
+			       uint32_t number, enum frame_role role)
 {
 	const struct frame *frame = &profile->frames.items[number];
 	struct place place = { .address = rewrite_address(frame, role),
@@ -173,20 +179,34 @@ static struct error *add_place(struct profile *profile, struct places *places, u
 			       .image = frame->image,
 			       .file = PLACE_NONE,
 			       .role = role };
-	struct error *err = NULL;
 
 	place.mapping = find_mapping(profile, frame->image, place.address);
 	if (place.mapping != PLACE_NONE) {
 		const struct profile_mapping *mapping = &profile->mappings.items[place.mapping];
 
 		place.offset = place.address - mapping->start + mapping->file_offset;
-		if (place_is_vdso(mapping) || (origin_is_file(mapping) && !places->only_vdso))
+	}
+	return array_push(places, place) ? NULL : &error_no_memory;
+}
+
+static struct error *find_files(struct profile *profile, struct places *places)
+{
+	struct error *err = ask_all(profile, places);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < places->count && !err; i++) {
+		struct place place = places->items[i];
+
+		if (place.mapping != PLACE_NONE &&
+		    has_file(places, &profile->mappings.items[place.mapping]))
 			err = mapped_file_of(profile, places, place.image, place.mapping,
 					     &place.file);
+		if (places->only_vdso && place.file == PLACE_NONE)
+			continue;
+		places->items[kept++] = place;
 	}
-	if (err || (places->only_vdso && place.file == PLACE_NONE))
-		return err;
-	return array_push(places, place) ? NULL : &error_no_memory;
+	places->count = kept;
+	return err;
 }
 
 /* Order by file and offset; without a file, by process. */
@@ -230,6 +250,8 @@ struct error *places_collect(struct profile *profile, const struct symbolise_opt
 		for (enum frame_role role = 0; role < ROLES && !err; role++)
 			if (place_is_raw(&profile->frames.items[i]) && roles[i] >> role & 1)
 				err = add_place(profile, places, i, role);
+	if (!err)
+		err = find_files(profile, places);
 	if (err || !places->count)
 		return err;
 	qsort(places->items, places->count, sizeof(*places->items), compare_places);
