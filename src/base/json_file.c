@@ -72,23 +72,29 @@ static struct error *feed(int fd, struct json_reader *reader)
 	return err ? err : json_reader_finish(reader);
 }
 
-struct error *json_file_read(const char *path, json_take root, void *target, void *user)
+struct error *json_file_read_fd(int fd, const char *name, json_take root, void *target, void *user)
 {
-	_cleanup_close_ int file = -1;
-	bool is_input = strcmp(path, "-") == 0;
 	struct json_reader *reader;
-	struct error *err = is_input ? NULL : file_open_input(path, &file);
+	struct error *err = json_reader_create(root, target, user, &reader);
 
 	if (err)
 		return err;
-	err = json_reader_create(root, target, user, &reader);
-	if (err)
-		return err;
-	err = feed(is_input ? STDIN_FILENO : file, reader);
+	err = feed(fd, reader);
 	json_reader_destroy(reader);
 	if (err && err != &error_no_memory)
-		err = error_prefix(err, "%s", is_input ? "standard input" : path);
+		err = error_prefix(err, "%s", name);
 	return err;
+}
+
+struct error *json_file_read(const char *path, json_take root, void *target, void *user)
+{
+	_cleanup_close_ int fd = -1;
+	struct error *err;
+
+	if (strcmp(path, "-") == 0)
+		return json_file_read_fd(STDIN_FILENO, "standard input", root, target, user);
+	err = file_open_input(path, &fd);
+	return err ? err : json_file_read_fd(fd, path, root, target, user);
 }
 
 /* --- writing --- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cmd/report_inputs.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -36,26 +37,30 @@ static enum input_kind kind_of_json(struct text head)
 	return has_member(head, "\"ctprof-kstats\"") ? INPUT_KSTATS : INPUT_SNAPSHOT;
 }
 
-/* The kind of a file. A member identifies JSON files, compressed by zstd or not; everything else is
- * read as a profile. */
-static struct error *kind_of_file(const char *path, enum input_kind *ret)
+/* The kind of an open file. A member identifies JSON files, compressed by zstd or not; everything
+ * else is read as a profile. */
+static struct error *kind_of_file(const struct report_file *file, enum input_kind *ret)
 {
-	_cleanup_close_ int fd = -1;
 	struct zstream_reader zstd;
 	struct text head;
-	struct error *err = file_open_input(path, &fd);
+	struct error *err = zstream_reader_init(&zstd, file->fd);
 
-	if (err)
-		return err;
-	err = zstream_reader_init(&zstd, fd);
 	if (!err)
 		err = zstream_read(&zstd, &head);
 	*ret = err ? INPUT_PROFILE : kind_of_json(head);
 	zstream_reader_deinit(&zstd);
 	if (err && err->errnum)
-		return error_prefix(err, "%s", path);
+		return error_prefix(err, "%s", file->name);
 	error_destroy(err);
 	return NULL;
+}
+
+static struct error *kind_of_path(const char *path, enum input_kind *ret)
+{
+	_cleanup_close_ int fd = -1;
+	struct error *err = file_open_input(path, &fd);
+
+	return err ? err : kind_of_file(&(struct report_file){ fd, path }, ret);
 }
 
 static struct error *input_kind_of(const char *path, enum input_kind *ret)
@@ -67,7 +72,7 @@ static struct error *input_kind_of(const char *path, enum input_kind *ret)
 		return error_create("report reads files, not standard input");
 	recording = recording_split(path, &timestamp);
 	if (!recording)
-		return kind_of_file(path, ret);
+		return kind_of_path(path, ret);
 	free(recording);
 	*ret = INPUT_SNAPSHOT;
 	return NULL;
@@ -75,49 +80,82 @@ static struct error *input_kind_of(const char *path, enum input_kind *ret)
 
 /* --- loading --- */
 
-static struct error *load_snapshot(struct report_inputs *inputs, const char *path)
+static struct error *load_snapshot(struct report_inputs *inputs, const struct report_file *file)
 {
 	struct ctprof_snapshot *snapshot = NULL;
-	char *found = NULL;
-	struct error *err = recording_find(path, &found);
+	struct error *err = snapshot_load_fd(file->fd, file->name, &snapshot);
 
 	if (err)
 		return err;
-	if (!array_push(&inputs->paths, found)) {
-		free(found);
-		return &error_no_memory;
-	}
-	err = snapshot_load(found, &snapshot);
-	if (err)
-		return err;
-	print_remarks(found, snapshot);
-	if (array_push(&inputs->snapshots, (struct side){ snapshot, found }))
+	print_remarks(file->name, snapshot);
+	if (array_push(&inputs->snapshots, (struct side){ snapshot, file->name }))
 		return NULL;
 	snapshot_destroy(snapshot);
 	return &error_no_memory;
 }
 
-static struct error *load_profile(struct report_inputs *inputs, const char *path, char *owned)
+static struct error *load_profile(struct report_inputs *inputs, const struct report_file *file)
 {
-	struct report_profile input = { .path = path, .owned_path = owned };
-	struct error *err = profile_load(path, &input.profile);
+	struct report_profile input = { .path = file->name };
+	struct error *err = profile_load_fd(file->fd, file->name, &input.profile);
 
 	if (!err && array_push(&inputs->profiles, input))
 		return NULL;
 	profile_destroy(input.profile);
-	free(owned);
 	return err ? err : &error_no_memory;
 }
 
-static struct error *load_kstats(struct report_inputs *inputs, const char *path)
+static struct error *load_kstats(struct report_inputs *inputs, const struct report_file *file)
 {
-	struct report_kstats input = { .path = path };
-	struct error *err = kstats_file_load(path, &input.tables);
+	struct report_kstats input = { .path = file->name };
+	struct error *err = kstats_file_load_fd(file->fd, file->name, &input.tables);
 
 	if (!err && array_push(&inputs->kstats, input))
 		return NULL;
 	kstats_tables_clear(&input.tables);
 	return err ? err : &error_no_memory;
+}
+
+static struct error *load_file(struct report_inputs *inputs, enum input_kind kind,
+			       const struct report_file *file)
+{
+	switch (kind) {
+	case INPUT_SNAPSHOT:
+		return load_snapshot(inputs, file);
+	case INPUT_PROFILE:
+		return load_profile(inputs, file);
+	case INPUT_KSTATS:
+		return load_kstats(inputs, file);
+	}
+	return NULL;
+}
+
+/* --- files by path --- */
+
+/* `path` must last as long as the inputs. */
+static struct error *load_path(struct report_inputs *inputs, enum input_kind kind, const char *path)
+{
+	_cleanup_close_ int fd = -1;
+	struct error *err = file_open_input(path, &fd);
+
+	return err ? err : load_file(inputs, kind, &(struct report_file){ fd, path });
+}
+
+/* The same for a path that the inputs then own. */
+static struct error *load_owned(struct report_inputs *inputs, enum input_kind kind, char *path)
+{
+	if (array_push(&inputs->paths, path))
+		return load_path(inputs, kind, path);
+	free(path);
+	return &error_no_memory;
+}
+
+static struct error *load_capture(struct report_inputs *inputs, const char *path)
+{
+	char *found = NULL;
+	struct error *err = recording_find(path, &found);
+
+	return err ? err : load_owned(inputs, INPUT_SNAPSHOT, found);
 }
 
 static struct error *load(struct report_inputs *inputs, const char *path)
@@ -127,15 +165,7 @@ static struct error *load(struct report_inputs *inputs, const char *path)
 
 	if (err)
 		return err;
-	switch (kind) {
-	case INPUT_SNAPSHOT:
-		return load_snapshot(inputs, path);
-	case INPUT_PROFILE:
-		return load_profile(inputs, path, NULL);
-	case INPUT_KSTATS:
-		return load_kstats(inputs, path);
-	}
-	return NULL;
+	return kind == INPUT_SNAPSHOT ? load_capture(inputs, path) : load_path(inputs, kind, path);
 }
 
 /* A recording that is the only snapshot: load its first and its last capture. */
@@ -146,9 +176,9 @@ static struct error *load_span(struct report_inputs *inputs, const char *path, b
 
 	*ret_done = !err && from;
 	if (*ret_done)
-		err = load_snapshot(inputs, from);
+		err = load_capture(inputs, from);
 	if (*ret_done && !err)
-		err = load_snapshot(inputs, to);
+		err = load_capture(inputs, to);
 	return err;
 }
 
@@ -168,7 +198,7 @@ static struct error *load_beside(struct report_inputs *inputs)
 		char *path = profile_beside_find(inputs->snapshots.items[i].name);
 
 		if (path && !has_profile(inputs, path))
-			err = load_profile(inputs, path, path);
+			err = load_owned(inputs, INPUT_PROFILE, path);
 		else
 			free(path);
 	}
@@ -207,15 +237,30 @@ struct error *report_inputs_load(struct report_inputs *inputs, char **paths, siz
 	return err ? err : load_beside(inputs);
 }
 
+struct error *report_inputs_load_files(struct report_inputs *inputs,
+				       const struct report_file *files, size_t count)
+{
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < count; i++) {
+		enum input_kind kind;
+
+		err = kind_of_file(&files[i], &kind);
+		if (!err && lseek(files[i].fd, 0, SEEK_SET))
+			err = error_system(errno, "%s", files[i].name);
+		if (!err)
+			err = load_file(inputs, kind, &files[i]);
+	}
+	return err;
+}
+
 void report_inputs_deinit(struct report_inputs *inputs)
 {
 	for (size_t i = 0; i < inputs->snapshots.count; i++)
 		snapshot_destroy(
 			(struct ctprof_snapshot *)(uintptr_t)inputs->snapshots.items[i].snapshot);
-	for (size_t i = 0; i < inputs->profiles.count; i++) {
+	for (size_t i = 0; i < inputs->profiles.count; i++)
 		profile_destroy(inputs->profiles.items[i].profile);
-		free(inputs->profiles.items[i].owned_path);
-	}
 	for (size_t i = 0; i < inputs->kstats.count; i++)
 		kstats_tables_clear(&inputs->kstats.items[i].tables);
 	for (size_t i = 0; i < inputs->paths.count; i++)

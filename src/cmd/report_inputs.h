@@ -17,7 +17,6 @@
 struct report_profile {
 	const char *path;
 	struct profile *profile;
-	char *owned_path; /* path of a profile found beside a snapshot */
 };
 
 struct report_kstats {
@@ -38,7 +37,14 @@ struct report_inputs {
 	} kstats;
 	struct {
 		ARRAY(char *);
-	} paths; /* paths of captures in recordings */
+	} paths; /* of captures in recordings, and of profiles beside snapshots */
+};
+
+/* A file that is open for reading, and can be read again from its start. Both stay the caller's,
+ * and `name` must last as long as the inputs. */
+struct report_file {
+	int fd;
+	const char *name;
 };
 
 /*
@@ -48,6 +54,10 @@ struct report_inputs {
  */
 struct error *report_inputs_load(struct report_inputs *inputs, char **paths,
 				 size_t count) MUST_CHECK;
+
+/* Load open files alone: nothing else is opened. Release `inputs` also after an error. */
+struct error *report_inputs_load_files(struct report_inputs *inputs,
+				       const struct report_file *files, size_t count) MUST_CHECK;
 
 void report_inputs_deinit(struct report_inputs *inputs);
 

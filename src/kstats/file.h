@@ -30,6 +30,10 @@ struct error *kstats_file_save(const char *path, const struct kstats_tables *tab
 #define KSTATS_FILE_TEXT_MAX    (16 << 20)
 struct error *kstats_file_load(const char *path, struct kstats_tables *tables) MUST_CHECK;
 
+/* The same from a descriptor, which stays the caller's; `name` is for messages. */
+struct error *kstats_file_load_fd(int fd, const char *name,
+				  struct kstats_tables *tables) MUST_CHECK;
+
 /* The error of more than KSTATS_FILE_SLOTS_MAX. */
 struct error *kstats_too_many_slots(void) MUST_CHECK;
 

@@ -4,7 +4,9 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "base/json_fields.h"
 #include "base/json_file.h"
 
@@ -529,19 +531,30 @@ static JSON_TAKE(take_root)
 	return NULL;
 }
 
-struct error *kstats_file_load(const char *path, struct kstats_tables *tables)
+struct error *kstats_file_load_fd(int fd, const char *name, struct kstats_tables *tables)
 {
 	struct load load = {
 		.user = { .bytes_most = KSTATS_FILE_TEXT_MAX,
 			  .too_many = "more than 16777216 bytes of names" },
 		.tables = tables,
 	};
-	struct error *err = json_file_read(path, take_root, NULL, &load);
+	struct error *err = json_file_read_fd(fd, name, take_root, NULL, &load);
 
 	if (!err && (!load.is_ours || !load.has_version || !load.has_metrics))
-		err = error_create("%s: not a kstats file", path);
+		err = error_create("%s: not a kstats file", name);
 	kstats_table_destroy(load.table);
 	clear_row(&load);
 	array_deinit(&load.row.triples);
 	return err;
+}
+
+struct error *kstats_file_load(const char *path, struct kstats_tables *tables)
+{
+	_cleanup_close_ int fd = -1;
+	struct error *err;
+
+	if (strcmp(path, "-") == 0)
+		return kstats_file_load_fd(STDIN_FILENO, "standard input", tables);
+	err = file_open_input(path, &fd);
+	return err ? err : kstats_file_load_fd(fd, path, tables);
 }

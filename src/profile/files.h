@@ -40,7 +40,10 @@ const char *folded_unit_name(size_t number);
 
 /* A file of any of these forms, told apart by its bytes. "-" is standard input. */
 struct error *profile_load(const char *path, struct profile **ret) MUST_CHECK;
-/* The same, with the unit of folded stacks. `*ret_is_folded` says whether it was such. */
+/* The same from a descriptor, which stays the caller's; `name` is for messages. */
+struct error *profile_load_fd(int fd, const char *name, struct profile **ret) MUST_CHECK;
+/* The same as profile_load(), with the unit of folded stacks. `*ret_is_folded` says whether it was
+ * such. */
 struct error *profile_load_in(const char *path, enum folded_unit unit, struct profile **ret,
 			      bool *ret_is_folded) MUST_CHECK;
 

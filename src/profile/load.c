@@ -178,8 +178,8 @@ static const struct {
 	{ { "", 0 }, load_folded },
 };
 
-static struct error *load_fd(int fd, enum folded_unit unit, struct profile **ret,
-			     bool *ret_is_folded)
+static struct error *load_source(int fd, enum folded_unit unit, struct profile **ret,
+				 bool *ret_is_folded)
 {
 	struct source source = { .fd = fd, .unit = unit };
 	struct error *err = read_head(&source);
@@ -195,6 +195,21 @@ static struct error *load_fd(int fd, enum folded_unit unit, struct profile **ret
 	return forms[form].load(&source, ret);
 }
 
+static struct error *load_fd(int fd, const char *name, enum folded_unit unit, struct profile **ret,
+			     bool *ret_is_folded)
+{
+	struct error *err = load_source(fd, unit, ret, ret_is_folded);
+
+	return err && err != &error_no_memory ? error_prefix(err, "%s", name) : err;
+}
+
+struct error *profile_load_fd(int fd, const char *name, struct profile **ret)
+{
+	bool is_folded;
+
+	return load_fd(fd, name, FOLDED_SAMPLES, ret, &is_folded);
+}
+
 struct error *profile_load(const char *path, struct profile **ret)
 {
 	bool is_folded;
@@ -205,14 +220,11 @@ struct error *profile_load(const char *path, struct profile **ret)
 struct error *profile_load_in(const char *path, enum folded_unit unit, struct profile **ret,
 			      bool *ret_is_folded)
 {
-	_cleanup_close_ int file = -1;
-	bool is_input = strcmp(path, "-") == 0;
-	struct error *err = is_input ? NULL : file_open_input(path, &file);
+	_cleanup_close_ int fd = -1;
+	struct error *err;
 
-	if (err)
-		return err;
-	err = load_fd(is_input ? STDIN_FILENO : file, unit, ret, ret_is_folded);
-	if (err && err != &error_no_memory)
-		err = error_prefix(err, "%s", is_input ? "standard input" : path);
-	return err;
+	if (strcmp(path, "-") == 0)
+		return load_fd(STDIN_FILENO, "standard input", unit, ret, ret_is_folded);
+	err = file_open_input(path, &fd);
+	return err ? err : load_fd(fd, path, unit, ret, ret_is_folded);
 }
