@@ -41,7 +41,8 @@ struct profile_output {
 	const char *symfs;
 	const char *file; /* the file that the profile was loaded from; NULL: none, or several */
 	struct profile_asked asked; /* options of a profile that is taken now */
-	bool is_elsewhere; /* the profile may be of another host: its PIDs mean nothing here */
+	bool is_elsewhere;  /* the profile may be of another host: its PIDs mean nothing here */
+	bool reads_nothing; /* name no frames: that reads files */
 	struct symbol_cache *symbols; /* names shared by intervals; NULL: there is one profile */
 	/* The most files without names that was printed for an interval; NULL: there is one profile
 	 */

@@ -19,6 +19,8 @@ struct error *profile_name_kernel(const struct profile_output *output, struct pr
 	struct error *err;
 	PRIVILEGES_RAISED;
 
+	if (output->reads_nothing)
+		return NULL;
 	err = output->symbols ? symbolise_kernel_cached(profile, output->symbols)
 			      : symbolise_kernel(profile);
 	return err || output->is_elsewhere ? err : symbolise_user(profile, &options);
@@ -192,7 +194,7 @@ static struct error *choose_states(const struct profile_output *output, struct p
 
 struct error *profile_prepare(const struct profile_output *output, struct profile *profile)
 {
-	struct error *err = name_frames(output, profile);
+	struct error *err = output->reads_nothing ? NULL : name_frames(output, profile);
 
 	if (!err)
 		err = lock_frames_apply(profile);
