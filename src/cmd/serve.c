@@ -142,7 +142,7 @@ static int run_web(const struct serving *s)
 	prctl(PR_SET_NAME, "ctprof-web");
 	for (size_t i = 0; i < INTERRUPTS_COUNT; i++)
 		signal(interrupts_numbers[i], SIG_IGN);
-	err = server_sandbox_enter(kept, array_length(kept));
+	err = server_sandbox_enter(SERVER_ANSWERS, kept, array_length(kept));
 	if (!err)
 		err = web_run(&options);
 	return err ? report_error(err, STATUS_FAILED) : STATUS_DONE;

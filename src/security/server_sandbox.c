@@ -6,6 +6,7 @@
 #include <grp.h>
 #include <limits.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -23,49 +24,107 @@
 /* The default of /proc/sys/kernel/overflowuid, the user "nobody": it owns no files. */
 #define NOBODY 65534
 
+/* Bits of the roles that a call is allowed for. */
+#define ANSWERS (1u << SERVER_ANSWERS)
+#define FORKS   (1u << SERVER_FORKS)
+#define PARSES  (1u << SERVER_PARSES)
+#define ALL     (ANSWERS | FORKS | PARSES)
+
 /* Calls that are allowed with any arguments. */
-static const int allowed[] = {
+static const struct {
+	int call;
+	unsigned roles;
+} allowed[] = {
 	/* clang-format off */
 	/* memory, which mmap() and mprotect() below cannot make executable */
-	SCMP_SYS(brk), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(futex),
+	{ SCMP_SYS(brk), ALL }, { SCMP_SYS(munmap), ALL }, { SCMP_SYS(mremap), ALL },
+	{ SCMP_SYS(madvise), ALL }, { SCMP_SYS(futex), ALL },
+	/* descriptors that are there */
+	{ SCMP_SYS(read), ALL }, { SCMP_SYS(readv), ALL }, { SCMP_SYS(write), ALL },
+	{ SCMP_SYS(writev), ALL }, { SCMP_SYS(close), ALL }, { SCMP_SYS(lseek), ALL },
+	/* files in memory alone */
+	{ SCMP_SYS(memfd_create), ANSWERS | FORKS }, { SCMP_SYS(ftruncate), ALL },
+	{ SCMP_SYS(pread64), ANSWERS | FORKS },
 	/* connections */
-	SCMP_SYS(accept4), SCMP_SYS(read), SCMP_SYS(readv), SCMP_SYS(recvfrom), SCMP_SYS(recvmsg),
-	SCMP_SYS(write), SCMP_SYS(writev), SCMP_SYS(sendto), SCMP_SYS(sendmsg), SCMP_SYS(shutdown),
-	SCMP_SYS(close), SCMP_SYS(getsockname), SCMP_SYS(getpeername), SCMP_SYS(getsockopt),
+	{ SCMP_SYS(accept4), ANSWERS }, { SCMP_SYS(recvfrom), ANSWERS },
+	{ SCMP_SYS(recvmsg), ANSWERS | FORKS }, { SCMP_SYS(sendto), ANSWERS },
+	{ SCMP_SYS(sendmsg), ANSWERS | FORKS }, { SCMP_SYS(shutdown), ANSWERS },
+	{ SCMP_SYS(getsockname), ANSWERS }, { SCMP_SYS(getpeername), ANSWERS },
+	{ SCMP_SYS(getsockopt), ANSWERS },
 	/* waiting for them */
-	SCMP_SYS(epoll_create1), SCMP_SYS(epoll_ctl), SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait),
-	SCMP_SYS(eventfd2), SCMP_SYS(poll), SCMP_SYS(ppoll),
+	{ SCMP_SYS(epoll_create1), ANSWERS }, { SCMP_SYS(epoll_ctl), ANSWERS },
+	{ SCMP_SYS(epoll_wait), ANSWERS }, { SCMP_SYS(epoll_pwait), ANSWERS },
+	{ SCMP_SYS(eventfd2), ANSWERS }, { SCMP_SYS(poll), ANSWERS }, { SCMP_SYS(ppoll), ANSWERS },
 	/* time */
-	SCMP_SYS(clock_gettime), SCMP_SYS(gettimeofday), SCMP_SYS(clock_nanosleep),
-	SCMP_SYS(restart_syscall), SCMP_SYS(getrusage),
+	{ SCMP_SYS(clock_gettime), ALL }, { SCMP_SYS(gettimeofday), ALL },
+	{ SCMP_SYS(clock_nanosleep), ANSWERS }, { SCMP_SYS(restart_syscall), ALL },
+	{ SCMP_SYS(getrusage), ANSWERS },
 	/* this process and its end */
-	SCMP_SYS(getpid), SCMP_SYS(gettid), SCMP_SYS(sched_yield), SCMP_SYS(getrandom),
-	SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn),
-	SCMP_SYS(exit), SCMP_SYS(exit_group),
+	{ SCMP_SYS(getpid), ALL }, { SCMP_SYS(gettid), ALL }, { SCMP_SYS(sched_yield), ALL },
+	{ SCMP_SYS(getrandom), ALL }, { SCMP_SYS(exit), ALL }, { SCMP_SYS(exit_group), ALL },
+	{ SCMP_SYS(rt_sigreturn), ALL }, { SCMP_SYS(rt_sigaction), ANSWERS | FORKS },
+	{ SCMP_SYS(rt_sigprocmask), ANSWERS | FORKS },
+	/* children, and what bounds them: they can only lose by it */
+	{ SCMP_SYS(wait4), FORKS }, { SCMP_SYS(set_robust_list), FORKS },
+	{ SCMP_SYS(setitimer), FORKS }, { SCMP_SYS(alarm), FORKS }, { SCMP_SYS(seccomp), FORKS },
 	/* clang-format on */
 };
 
 static const int option_levels[] = { SOL_SOCKET, IPPROTO_TCP };
 static const int descriptor_controls[] = { F_GETFL, F_SETFL, F_GETFD, F_SETFD };
+/* What fork() passes, without a flag that makes threads or namespaces. */
+static const int fork_flags[] = { CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD };
+static const int own_process[] = { 0 };
+static const int process_controls[] = { PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP };
+
+static int allow_connections(scmp_filter_ctx filter)
+{
+	return call_filter_allow_values(filter, SCMP_SYS(setsockopt), 1, option_levels,
+					array_length(option_levels));
+}
+
+static int allow_children(scmp_filter_ctx filter)
+{
+	int failed = call_filter_allow_values(filter, SCMP_SYS(clone), 0, fork_flags,
+					      array_length(fork_flags));
+
+	if (!failed)
+		failed = call_filter_allow_values(filter, SCMP_SYS(prlimit64), 0, own_process,
+						  array_length(own_process));
+	return failed ? failed
+		      : call_filter_allow_values(filter, SCMP_SYS(prctl), 0, process_controls,
+						 array_length(process_controls));
+}
 
 static int add_rules(scmp_filter_ctx filter, const void *context)
 {
 	/* abort() sends itself a signal by tgkill(). */
 	const int self = getpid();
-	int failed = call_filter_allow(filter, allowed, array_length(allowed));
+	const enum server_role role = *(const enum server_role *)context;
+	int failed = 0;
 
-	(void)context;
+	for (size_t i = 0; !failed && i < array_length(allowed); i++)
+		if (allowed[i].roles & (1u << role))
+			failed = call_filter_allow(filter, &allowed[i].call, 1);
 	if (!failed)
 		failed = call_filter_allow_without(filter, SCMP_SYS(mmap), 2, PROT_EXEC);
 	if (!failed)
 		failed = call_filter_allow_without(filter, SCMP_SYS(mprotect), 2, PROT_EXEC);
 	if (!failed)
-		failed = call_filter_allow_values(filter, SCMP_SYS(setsockopt), 1, option_levels,
-						  array_length(option_levels));
-	if (!failed)
 		failed = call_filter_allow_values(filter, SCMP_SYS(fcntl), 1, descriptor_controls,
 						  array_length(descriptor_controls));
+	if (!failed && role == SERVER_ANSWERS)
+		failed = allow_connections(filter);
+	if (!failed && role == SERVER_FORKS)
+		failed = allow_children(filter);
 	return failed ? failed : call_filter_allow_values(filter, SCMP_SYS(tgkill), 0, &self, 1);
+}
+
+static struct error *restrict_calls(enum server_role role)
+{
+	return call_filter_install(add_rules, &role)
+		       ? NULL
+		       : error_create("cannot restrict the system calls of the server");
 }
 
 static int compare_descriptors(const void *a, const void *b)
@@ -125,7 +184,7 @@ static struct error *change_user(void)
 	return NULL;
 }
 
-struct error *server_sandbox_enter(int *kept, size_t count)
+struct error *server_sandbox_enter(enum server_role role, int *kept, size_t count)
 {
 	const struct rlimit none = { 0 };
 	struct error *err;
@@ -146,7 +205,10 @@ struct error *server_sandbox_enter(int *kept, size_t count)
 	/* Processes of the same user can then neither trace this one nor read its memory. */
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
 		return error_system(errno, "cannot protect the memory of the server");
-	if (!call_filter_install(add_rules, NULL))
-		return error_create("cannot restrict the system calls of the server");
-	return NULL;
+	return restrict_calls(role);
+}
+
+struct error *server_sandbox_parse(void)
+{
+	return restrict_calls(SERVER_PARSES);
 }

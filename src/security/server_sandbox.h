@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Confines the process that answers network requests.
+ * Confines processes that read what clients of a server send.
  *
- * The process has no capabilities. If it was root, it changes to another user. No other process may
- * read its memory or trace it. It keeps only the given descriptors. A seccomp filter allows to
- * read, write and accept on them, to wait, and to use memory that is not executable. All other
- * system calls fail with EPERM: opening files, creating sockets, connections, processes and
- * threads, running programs, and sending signals to other processes.
+ * Such a process has no capabilities. If it was root, it changes to another user. No other process
+ * may read its memory or trace it. It keeps only the given descriptors. A seccomp filter allows the
+ * calls of its role, and memory that is not executable. All other calls fail with EPERM: opening
+ * files, creating sockets, connections and threads, running programs, and sending signals to other
+ * processes.
  */
 #ifndef SECURITY_SERVER_SANDBOX_H
 #define SECURITY_SERVER_SANDBOX_H
@@ -14,6 +14,12 @@
 #include <stddef.h>
 
 #include "base/error.h"
+
+enum server_role {
+	SERVER_ANSWERS, /* reads, writes and accepts on its descriptors, and waits for them */
+	SERVER_FORKS,   /* receives files, and starts a process to parse them: SERVER_PARSES */
+	SERVER_PARSES,  /* reads and writes its descriptors */
+};
 
 /*
  * Confine this process for the rest of its life. It must have a single thread. The kernel kills it
@@ -23,6 +29,10 @@
  * Call it before privileges_keep(), since changing the user requires CAP_SETUID and CAP_SETGID.
  * Root without them, as in some containers, stays root but loses its capabilities.
  */
-struct error *server_sandbox_enter(int *kept, size_t count) MUST_CHECK;
+struct error *server_sandbox_enter(enum server_role role, int *kept, size_t count) MUST_CHECK;
+
+/* Take SERVER_PARSES, in a child of a process with SERVER_FORKS: it has no way back. Signals keep
+ * their handlers, and stay blocked or not, so that a timer ends it. */
+struct error *server_sandbox_parse(void) MUST_CHECK;
 
 #endif

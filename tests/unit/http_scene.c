@@ -183,7 +183,7 @@ static struct error *serve_confined(struct http_scene *scene, int listen_fd, int
 {
 	struct pollfd fds[] = { { .fd = end }, { .events = POLLIN } };
 	int kept[] = { listen_fd, end };
-	struct error *err = server_sandbox_enter(kept, array_length(kept));
+	struct error *err = server_sandbox_enter(SERVER_ANSWERS, kept, array_length(kept));
 
 	if (!err)
 		err = open_server(scene, listen_fd, NULL);

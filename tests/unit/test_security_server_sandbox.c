@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +13,10 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,7 +53,6 @@ static int try_forbidden(int kept)
 	WANT(is_refused(syscall(SYS_tgkill, getppid(), getppid(), 0)));
 	WANT(is_refused(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0)));
 	WANT(is_refused(syscall(SYS_clone3, NULL, 0)));
-	WANT(is_refused(syscall(SYS_memfd_create, "x", 0)));
 	WANT(is_refused(syscall(SYS_bpf, 0, NULL, 0)));
 	WANT(is_refused(syscall(SYS_setsockopt, kept, IPPROTO_IP, 0, NULL, 0)));
 	WANT(is_refused(syscall(SYS_mmap, NULL, 4096, PROT_READ | PROT_EXEC,
@@ -103,7 +105,7 @@ static int confined(int kept, int other)
 {
 	char byte;
 	int wrong;
-	struct error *err = server_sandbox_enter(&kept, 1);
+	struct error *err = server_sandbox_enter(SERVER_ANSWERS, &kept, 1);
 
 	WANT(!err);
 	wrong = try_forbidden(kept);
@@ -143,4 +145,67 @@ TEST(nothing_but_its_descriptors)
 	close(sockets[0]);
 }
 
-UNIT_TESTS(cmocka_unit_test(nothing_but_its_descriptors))
+/* What a child may do no more. */
+static int parse(int kept)
+{
+	const struct rlimit more = { RLIM_INFINITY, RLIM_INFINITY };
+	struct error *err = server_sandbox_parse();
+
+	WANT(!err);
+	WANT(is_refused(syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDONLY)));
+	WANT(is_refused(syscall(SYS_memfd_create, "x", 0)));
+	WANT(is_refused(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0)));
+	WANT(is_refused(syscall(SYS_recvmsg, kept, NULL, 0)));
+	WANT(is_refused(syscall(SYS_sendmsg, kept, NULL, 0)));
+	WANT(is_refused(syscall(SYS_wait4, -1, NULL, 0, NULL)));
+	WANT(is_refused(syscall(SYS_prlimit64, 0, RLIMIT_CPU, &more, NULL)));
+	WANT(is_refused(syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, NULL, 8)));
+	WANT(is_refused(syscall(SYS_setitimer, ITIMER_REAL, NULL, NULL)));
+	WANT(is_refused(syscall(SYS_kill, getppid(), SIGKILL)));
+	WANT(syscall(SYS_write, kept, "p", 1) == 1);
+	return 0;
+}
+
+static int fork_confined(int kept)
+{
+	struct error *err = server_sandbox_enter(SERVER_FORKS, &kept, 1);
+	int status;
+	long child;
+
+	WANT(!err);
+	WANT(is_refused(syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDONLY)));
+	WANT(is_refused(syscall(SYS_accept4, kept, NULL, NULL, 0)));
+	WANT(is_refused(syscall(SYS_kill, getppid(), 0)));
+	WANT(is_refused(syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0)));
+	WANT(is_refused(syscall(SYS_prlimit64, getppid(), RLIMIT_CPU, NULL, NULL)));
+	child = fork();
+	if (!child)
+		syscall(SYS_exit_group, parse(kept));
+	WANT(child > 0);
+	WANT(syscall(SYS_wait4, child, &status, 0, NULL) == child);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : __LINE__;
+}
+
+TEST(children_that_parse)
+{
+	const uint32_t action = SECCOMP_RET_ERRNO;
+	int sockets[2], status;
+	char byte;
+	pid_t child;
+
+	if (syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action))
+		skip();
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets), 0);
+	child = fork();
+	if (!child)
+		syscall(SYS_exit_group, fork_confined(sockets[1]));
+	close(sockets[1]);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(WEXITSTATUS(status), 0); /* else the line */
+	assert_int_equal(status, 0);
+	assert_int_equal(read(sockets[0], &byte, 1), 1);
+	assert_int_equal(byte, 'p');
+	close(sockets[0]);
+}
+
+UNIT_TESTS(cmocka_unit_test(nothing_but_its_descriptors), cmocka_unit_test(children_that_parse))
