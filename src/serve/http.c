@@ -210,6 +210,14 @@ static enum MHD_Result check_parameters(struct http_exchange *exchange, bool *re
 	return http_exchange_refuse(exchange, MHD_HTTP_BAD_REQUEST, why);
 }
 
+static enum MHD_Result begin_upload(struct http_exchange *exchange, uint64_t length)
+{
+	struct error *err =
+		exchange->route->upload->begin(exchange, exchange->server->context, length);
+
+	return err ? http_exchange_fail(exchange, err) : MHD_YES;
+}
+
 /* The head is whole. Refuse what will not be answered, before the body is read. */
 static enum MHD_Result begin(struct http_exchange *exchange, const char *method)
 {
@@ -237,14 +245,25 @@ static enum MHD_Result begin(struct http_exchange *exchange, const char *method)
 	if (body > exchange->route->body_most)
 		return http_exchange_refuse(exchange, MHD_HTTP_CONTENT_TOO_LARGE, "body too large");
 	http_client_set_deadline(exchange->client, DEADLINE_REQUEST, body, http_now_ms());
-	return MHD_YES;
+	return exchange->route->upload ? begin_upload(exchange, body) : MHD_YES;
 }
 
-/* False: no memory; libmicrohttpd then closes the connection. */
+static bool upload(struct http_exchange *exchange, struct text piece)
+{
+	struct error *err =
+		exchange->route->upload->take(exchange, exchange->server->context, piece);
+
+	error_destroy(err);
+	return !err;
+}
+
+/* False: no memory, say; libmicrohttpd then closes the connection. */
 static bool add_to_body(struct http_exchange *exchange, const char *bytes, size_t length)
 {
 	struct http_bytes *body = &exchange->body;
 
+	if (exchange->route->upload)
+		return upload(exchange, (struct text){ bytes, length });
 	if (length > exchange->route->body_most - body->count || !array_reserve(body, length))
 		return false;
 	memcpy(body->items + body->count, bytes, length);

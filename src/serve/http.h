@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The folder serve/: live pictures and metrics over HTTP. Two processes share the work. The
+ * The folder serve/: live pictures and metrics over HTTP. Three processes share the work. The
  * *collector* has privileges: it takes a reading of the profile each second and sends it, named and
  * packed, through a socket. The *web process* has none, and opens nothing: it keeps the readings of
  * the last minutes and answers requests from them. What goes back to the collector is requests of
- * eight bytes (request.h), so that no client can make it do anything else.
+ * eight bytes (request.h), so that no client can make it do anything else. A third process has no
+ * privileges, either, and makes reports of files that clients send (report_worker.h).
  */
 
 /*
@@ -54,19 +55,30 @@ enum http_step {
 	HTTP_AGAIN, /* the same without http_wake(): for a long answer, piece by piece */
 };
 
-/* Answers one request, or goes on with it. An error becomes status 500 (400, if its errnum is
- * EINVAL; 404, if ENOENT) with its text, unless something has been sent. */
+/* Answers one request, or goes on with it. An error becomes status 500 with its text, unless
+ * something has been sent; by its errnum it is 400 (EINVAL), 404 (ENOENT), 422 (EBADMSG), or with
+ * Retry-After 429 (EDQUOT) and 503 (EBUSY). */
 typedef struct error *http_handler(struct http_exchange *exchange, void *context,
 				   enum http_step *ret);
+
+/* How a route takes a body that is not kept in memory. Errors are as those of handlers. */
+struct http_upload {
+	/* The head is there, and a body of so many bytes follows. An error refuses it, and the body
+	 * is not read. */
+	struct error *(*begin)(struct http_exchange *exchange, void *context, uint64_t length);
+	/* The next piece of it; an error ends the connection. */
+	struct error *(*take)(struct http_exchange *exchange, void *context, struct text piece);
+};
 
 struct http_route {
 	const char *method; /* "GET" (serves HEAD as well), "POST" */
 	const char *path;   /* the whole path; a "*" at the end stands for anything */
 	http_handler *handle;
 	size_t body_most; /* bytes; 0: no body */
-	bool is_open;     /* needs no token: static files of the page */
+	bool is_open;     /* needs no token: static files of the page, and what has a secret path */
 	const char *
 		parameters; /* names that a query may have, by spaces, beside "token"; NULL: none */
+	const struct http_upload *upload; /* NULL: http_body() has the body */
 };
 
 struct http_options {
@@ -117,6 +129,11 @@ void http_is_compressed(struct http_exchange *exchange);
 
 /* Add to the answer; a json_sink, whose context is the exchange. */
 struct error *http_write(void *exchange, const void *bytes, size_t length) MUST_CHECK;
+
+/* Have both clients the same address? All clients of a Unix socket have. */
+bool http_same_address(const struct http_exchange *a, const struct http_exchange *b);
+/* End the connection. */
+void http_end(struct http_exchange *exchange);
 
 /* A pointer that the handler finds again in its next call; `destroy` is called at the end. */
 void http_keep(struct http_exchange *exchange, void *kept, void (*destroy)(void *kept));

@@ -149,6 +149,16 @@ struct error *http_add_header(struct http_exchange *exchange, const char *name, 
 	return &error_no_memory;
 }
 
+bool http_same_address(const struct http_exchange *a, const struct http_exchange *b)
+{
+	return !memcmp(&a->client->address, &b->client->address, sizeof(a->client->address));
+}
+
+void http_end(struct http_exchange *exchange)
+{
+	http_clients_end(&exchange->server->clients, exchange->client);
+}
+
 void http_is_compressed(struct http_exchange *exchange)
 {
 	exchange->is_compressed = true;
@@ -314,21 +324,45 @@ enum MHD_Result http_exchange_refuse(struct http_exchange *exchange, unsigned st
 	return queue_error(exchange, why);
 }
 
-static enum MHD_Result queue_failure(struct http_exchange *exchange, struct error *err)
+static enum MHD_Result refuse_for_now(struct http_exchange *exchange, unsigned status,
+				      const char *why)
 {
-	const unsigned status = err->errnum == EINVAL   ? MHD_HTTP_BAD_REQUEST
-				: err->errnum == ENOENT ? MHD_HTTP_NOT_FOUND
-							: MHD_HTTP_INTERNAL_SERVER_ERROR;
-	enum MHD_Result queued = http_exchange_refuse(exchange, status, err->message);
-
-	error_destroy(err);
-	return queued;
+	error_destroy(http_add_header(exchange, MHD_HTTP_HEADER_RETRY_AFTER, "5"));
+	return http_exchange_refuse(exchange, status, why);
 }
 
 static enum MHD_Result refuse_busy(struct http_exchange *exchange, const char *why)
 {
-	error_destroy(http_add_header(exchange, MHD_HTTP_HEADER_RETRY_AFTER, "5"));
-	return http_exchange_refuse(exchange, MHD_HTTP_SERVICE_UNAVAILABLE, why);
+	return refuse_for_now(exchange, MHD_HTTP_SERVICE_UNAVAILABLE, why);
+}
+
+static const struct {
+	int errnum;
+	unsigned status;
+	bool is_for_now;
+} failures[] = {
+	{ EINVAL, MHD_HTTP_BAD_REQUEST, false },
+	{ ENOENT, MHD_HTTP_NOT_FOUND, false },
+	{ EBADMSG, MHD_HTTP_UNPROCESSABLE_CONTENT, false },
+	{ EDQUOT, MHD_HTTP_TOO_MANY_REQUESTS, true },
+	{ EBUSY, MHD_HTTP_SERVICE_UNAVAILABLE, true },
+};
+
+enum MHD_Result http_exchange_fail(struct http_exchange *exchange, struct error *err)
+{
+	unsigned status = MHD_HTTP_INTERNAL_SERVER_ERROR;
+	bool is_for_now = false;
+	enum MHD_Result queued;
+
+	for (size_t i = 0; i < array_length(failures); i++)
+		if (failures[i].errnum == err->errnum) {
+			status = failures[i].status;
+			is_for_now = failures[i].is_for_now;
+		}
+	queued = is_for_now ? refuse_for_now(exchange, status, err->message)
+			    : http_exchange_refuse(exchange, status, err->message);
+	error_destroy(err);
+	return queued;
 }
 
 static void suspend(struct http_exchange *exchange)
@@ -453,7 +487,7 @@ static enum MHD_Result queue_stream(struct http_exchange *exchange)
 	struct error *err = compress_stream(exchange);
 
 	if (err)
-		return queue_failure(exchange, err);
+		return http_exchange_fail(exchange, err);
 	exchange->is_stream = true;
 	exchange->server->counts.streams++;
 	http_load_hold(exchange, exchange->written.count);
@@ -500,7 +534,7 @@ enum MHD_Result http_exchange_answer(struct http_exchange *exchange)
 		return refuse_busy(exchange, "too many requests");
 	err = make_answer(exchange, &step);
 	if (err)
-		return queue_failure(exchange, err);
+		return http_exchange_fail(exchange, err);
 	if (step == HTTP_DONE)
 		return queue_whole(exchange);
 	if (!wait_for_wake(exchange))

@@ -82,6 +82,9 @@ void http_exchange_destroy(struct http_exchange *exchange);
 enum MHD_Result http_exchange_refuse(struct http_exchange *exchange, unsigned status,
 				     const char *why);
 
+/* The same for an error, which is consumed: its errnum has the status. */
+enum MHD_Result http_exchange_fail(struct http_exchange *exchange, struct error *err);
+
 /* If its connection is suspended, go on with it; or end it, if its client has gone. */
 void http_exchange_resume(struct http_exchange *exchange);
 

@@ -11,11 +11,11 @@
 #include "serve/http.h"
 
 /* Rows of a table of routes. */
-#define STATIC_ROUTES                                                  \
-	{ "GET", "/", static_page, 0, true, NULL },                    \
-		{ "GET", "/favicon.ico", static_icon, 0, true, NULL }, \
-	{                                                              \
-		"GET", "/page/*", static_file, 0, true, NULL           \
+#define STATIC_ROUTES                                                        \
+	{ "GET", "/", static_page, 0, true, NULL, NULL },                    \
+		{ "GET", "/favicon.ico", static_icon, 0, true, NULL, NULL }, \
+	{                                                                    \
+		"GET", "/page/*", static_file, 0, true, NULL, NULL           \
 	}
 
 http_handler static_page, static_icon, static_file;

@@ -16,15 +16,16 @@
 
 static const struct http_route routes[] = {
 	STATIC_ROUTES,
-	{ "GET", "/api/live", stream_live, 0, false, "history" },
-	{ "GET", "/api/about", stream_about, 0, false, NULL },
-	{ "GET", "/api/profile", answer_profile, 0, false, SPAN_PARAMETERS " format group_by" },
-	{ "GET", "/api/threads", answer_threads, 0, false, SPAN_PARAMETERS },
-	{ "GET", "/api/snapshot", answer_snapshot, 0, false, NULL },
-	{ "GET", "/metrics", answer_metrics, 0, false, NULL },
-	{ "GET", "/debug/pprof/profile", answer_pprof_on, 0, false, PPROF_PARAMETERS },
-	{ "GET", "/debug/pprof/offcpu", answer_pprof_off, 0, false, PPROF_PARAMETERS },
-	{ "GET", "/debug/pprof/wall", answer_pprof_wall, 0, false, PPROF_PARAMETERS },
+	{ "GET", "/api/live", stream_live, 0, false, "history", NULL },
+	{ "GET", "/api/about", stream_about, 0, false, NULL, NULL },
+	{ "GET", "/api/profile", answer_profile, 0, false, SPAN_PARAMETERS " format group_by",
+	  NULL },
+	{ "GET", "/api/threads", answer_threads, 0, false, SPAN_PARAMETERS, NULL },
+	{ "GET", "/api/snapshot", answer_snapshot, 0, false, NULL, NULL },
+	{ "GET", "/metrics", answer_metrics, 0, false, NULL, NULL },
+	{ "GET", "/debug/pprof/profile", answer_pprof_on, 0, false, PPROF_PARAMETERS, NULL },
+	{ "GET", "/debug/pprof/offcpu", answer_pprof_off, 0, false, PPROF_PARAMETERS, NULL },
+	{ "GET", "/debug/pprof/wall", answer_pprof_wall, 0, false, PPROF_PARAMETERS, NULL },
 };
 
 /* --- readings --- */

@@ -130,17 +130,52 @@ static struct error *size(struct http_exchange *exchange, void *context, enum ht
 	return write_string(exchange, length);
 }
 
+/* --- bodies that are not kept --- */
+
+static struct error *begin_counting(struct http_exchange *exchange, void *context, uint64_t length)
+{
+	struct http_scene *scene = context;
+
+	scene->announced = length;
+	scene->uploaded = 0;
+	if (!http_query(exchange, "errno"))
+		return NULL;
+	return error_coded(atoi(http_query(exchange, "errno")), "a reason");
+}
+
+static struct error *count(struct http_exchange *exchange, void *context, struct text piece)
+{
+	struct http_scene *scene = context;
+
+	(void)exchange;
+	scene->uploaded += piece.length;
+	return memchr(piece.bytes, '!', piece.length) ? error_create("enough") : NULL;
+}
+
+static const struct http_upload counting = { begin_counting, count };
+
+static struct error *uploaded(struct http_exchange *exchange, void *context, enum http_step *ret)
+{
+	const struct http_scene *scene = context;
+
+	assert_int_equal(http_body(exchange).length, 0);
+	assert_int_equal(scene->uploaded, scene->announced);
+	*ret = HTTP_DONE;
+	return write_string(exchange, "taken");
+}
+
 static const struct http_route routes[] = {
-	{ "GET", "/hello", hello, 0, false, NULL },
-	{ "GET", "/echo", echo, 0, false, "a q" },
-	{ "GET", "/files/*", files, 0, false, NULL },
-	{ "GET", "/large", large, 0, false, NULL },
-	{ "GET", "/later", later, 0, false, NULL },
-	{ "GET", "/stream", stream, 0, false, NULL },
-	{ "GET", "/fails", fail_with, 0, false, "errno" },
-	{ "POST", "/size", size, 100000, false, NULL },
-	{ "GET", "/pieces", pieces, 0, false, NULL },
-	{ "GET", "/open", hello, 0, true, NULL },
+	{ "GET", "/hello", hello, 0, false, NULL, NULL },
+	{ "GET", "/echo", echo, 0, false, "a q", NULL },
+	{ "GET", "/files/*", files, 0, false, NULL, NULL },
+	{ "GET", "/large", large, 0, false, NULL, NULL },
+	{ "GET", "/later", later, 0, false, NULL, NULL },
+	{ "GET", "/stream", stream, 0, false, NULL, NULL },
+	{ "GET", "/fails", fail_with, 0, false, "errno", NULL },
+	{ "POST", "/size", size, 100000, false, NULL, NULL },
+	{ "POST", "/upload", uploaded, 100000, false, "errno", &counting },
+	{ "GET", "/pieces", pieces, 0, false, NULL, NULL },
+	{ "GET", "/open", hello, 0, true, NULL, NULL },
 };
 
 static int listen_on_loopback(int *port)

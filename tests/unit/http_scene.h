@@ -20,14 +20,17 @@
  *	GET /pieces          "piece\n" five times, without http_wake()
  *	GET /fails?errno=N   an error
  *	POST /size           the length of the body, of at most 100,000 bytes
+ *	POST /upload         "taken"; a "!" in the body ends it
+ *	POST /upload?errno=N an error, before the body is read
  *	GET /open            needs no token
  */
 struct http_scene {
 	struct http_server *server;
 	int port;
-	pid_t process;               /* that runs the server; 0: this one */
-	int end;                     /* of that process, when it is closed */
-	unsigned handled, destroyed; /* calls of handlers; of destroy() of what /stream keeps */
+	pid_t process;                /* that runs the server; 0: this one */
+	int end;                      /* of that process, when it is closed */
+	uint64_t announced, uploaded; /* bytes of the last body of /upload */
+	unsigned handled, destroyed;  /* calls of handlers; of destroy() of what /stream keeps */
 };
 
 void http_scene_open(struct http_scene *scene, const char *token);

@@ -251,6 +251,53 @@ TEST(bodies)
 	http_scene_close(&scene);
 }
 
+/* What a client gets for this body. */
+static char *upload(struct http_scene *scene, const char *path, const char *body)
+{
+	const int client = http_client(scene);
+	char head[128], *answer;
+
+	snprintf(head, sizeof(head),
+		 "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\n\r\n", path,
+		 strlen(body));
+	http_send(client, head);
+	http_run(scene);
+	http_send(client, body);
+	answer = http_receive(scene, client);
+	close(client);
+	return answer;
+}
+
+TEST(uploads)
+{
+	static const struct {
+		const char *path, *body, *status, *holds;
+	} rows[] = {
+		{ "/upload", "hello", "HTTP/1.1 200", "\r\n\r\ntaken" },
+		{ "/upload", "", "HTTP/1.1 200", "\r\n\r\ntaken" },
+		{ "/upload", "hello!", "", "" },
+		{ "/upload?errno=16", "hello", "HTTP/1.1 503", "Retry-After: 5\r\n" },
+		{ "/upload?errno=122", "hello", "HTTP/1.1 429", "Retry-After: 5\r\n" },
+		{ "/upload?errno=74", "hello", "HTTP/1.1 422", "\r\n\r\na reason\n" },
+	};
+	struct http_scene scene;
+
+	http_scene_open(&scene, NULL);
+	for (size_t i = 0; i < array_length(rows); i++) {
+		_cleanup_free_ char *answer = upload(&scene, rows[i].path, rows[i].body);
+
+		if (strncmp(answer, rows[i].status, strlen(rows[i].status)) ||
+		    !strstr(answer, rows[i].holds) || (!*rows[i].status && *answer))
+			fail_msg("%s: expected %s, got %s", rows[i].path, rows[i].status, answer);
+	}
+	/* The body of a refused one is not taken. */
+	assert_int_equal(scene.uploaded, 0);
+	assert_int_equal(scene.announced, 5);
+	expect_answer(&scene, "POST /upload HTTP/1.1\r\nContent-Length: 100001\r\n", 413,
+		      "too large");
+	http_scene_close(&scene);
+}
+
 /* Several requests at once on one connection are answered one after the other. */
 TEST(pipelined)
 {
@@ -404,6 +451,7 @@ TEST(confined)
 UNIT_TESTS(cmocka_unit_test(answers), cmocka_unit_test(refusals), cmocka_unit_test(parameters),
 	   cmocka_unit_test(hosts_and_origins), cmocka_unit_test(hosts_with_a_token),
 	   cmocka_unit_test(tokens), cmocka_unit_test(lasting), cmocka_unit_test(slow_heads),
-	   cmocka_unit_test(heads), cmocka_unit_test(bodies), cmocka_unit_test(pipelined),
-	   cmocka_unit_test(compressed), cmocka_unit_test(later), cmocka_unit_test(streams),
-	   cmocka_unit_test(pieces), cmocka_unit_test(abandoned), cmocka_unit_test(confined))
+	   cmocka_unit_test(heads), cmocka_unit_test(bodies), cmocka_unit_test(uploads),
+	   cmocka_unit_test(pipelined), cmocka_unit_test(compressed), cmocka_unit_test(later),
+	   cmocka_unit_test(streams), cmocka_unit_test(pieces), cmocka_unit_test(abandoned),
+	   cmocka_unit_test(confined))
