@@ -65,6 +65,12 @@ int file_find(int dir, const char *path); /* openat(2) with O_PATH */
  * owner holds a lease on it. */
 int file_open_regular(int found);
 
+/* A file that is open for reading, and what messages call it. */
+struct named_file {
+	int fd;
+	const char *name;
+};
+
 /* Open for reading a file that the user named. A FIFO waits for its writer; a lease is not waited
  * for. */
 struct error *file_open_input(const char *path, int *ret) MUST_CHECK;

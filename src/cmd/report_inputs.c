@@ -39,7 +39,7 @@ static enum input_kind kind_of_json(struct text head)
 
 /* The kind of an open file. A member identifies JSON files, compressed by zstd or not; everything
  * else is read as a profile. */
-static struct error *kind_of_file(const struct report_file *file, enum input_kind *ret)
+static struct error *kind_of_file(const struct named_file *file, enum input_kind *ret)
 {
 	struct zstream_reader zstd;
 	struct text head;
@@ -60,7 +60,7 @@ static struct error *kind_of_path(const char *path, enum input_kind *ret)
 	_cleanup_close_ int fd = -1;
 	struct error *err = file_open_input(path, &fd);
 
-	return err ? err : kind_of_file(&(struct report_file){ fd, path }, ret);
+	return err ? err : kind_of_file(&(struct named_file){ fd, path }, ret);
 }
 
 static struct error *input_kind_of(const char *path, enum input_kind *ret)
@@ -80,7 +80,7 @@ static struct error *input_kind_of(const char *path, enum input_kind *ret)
 
 /* --- loading --- */
 
-static struct error *load_snapshot(struct report_inputs *inputs, const struct report_file *file)
+static struct error *load_snapshot(struct report_inputs *inputs, const struct named_file *file)
 {
 	struct ctprof_snapshot *snapshot = NULL;
 	struct error *err = snapshot_load_fd(file->fd, file->name, &snapshot);
@@ -94,7 +94,7 @@ static struct error *load_snapshot(struct report_inputs *inputs, const struct re
 	return &error_no_memory;
 }
 
-static struct error *load_profile(struct report_inputs *inputs, const struct report_file *file)
+static struct error *load_profile(struct report_inputs *inputs, const struct named_file *file)
 {
 	struct report_profile input = { .path = file->name };
 	struct error *err = profile_load_fd(file->fd, file->name, &input.profile);
@@ -105,7 +105,7 @@ static struct error *load_profile(struct report_inputs *inputs, const struct rep
 	return err ? err : &error_no_memory;
 }
 
-static struct error *load_kstats(struct report_inputs *inputs, const struct report_file *file)
+static struct error *load_kstats(struct report_inputs *inputs, const struct named_file *file)
 {
 	struct report_kstats input = { .path = file->name };
 	struct error *err = kstats_file_load_fd(file->fd, file->name, &input.tables);
@@ -117,7 +117,7 @@ static struct error *load_kstats(struct report_inputs *inputs, const struct repo
 }
 
 static struct error *load_file(struct report_inputs *inputs, enum input_kind kind,
-			       const struct report_file *file)
+			       const struct named_file *file)
 {
 	switch (kind) {
 	case INPUT_SNAPSHOT:
@@ -138,7 +138,7 @@ static struct error *load_path(struct report_inputs *inputs, enum input_kind kin
 	_cleanup_close_ int fd = -1;
 	struct error *err = file_open_input(path, &fd);
 
-	return err ? err : load_file(inputs, kind, &(struct report_file){ fd, path });
+	return err ? err : load_file(inputs, kind, &(struct named_file){ fd, path });
 }
 
 /* The same for a path that the inputs then own. */
@@ -237,8 +237,8 @@ struct error *report_inputs_load(struct report_inputs *inputs, char **paths, siz
 	return err ? err : load_beside(inputs);
 }
 
-struct error *report_inputs_load_files(struct report_inputs *inputs,
-				       const struct report_file *files, size_t count)
+struct error *report_inputs_load_files(struct report_inputs *inputs, const struct named_file *files,
+				       size_t count)
 {
 	struct error *err = NULL;
 

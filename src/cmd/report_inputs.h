@@ -10,6 +10,7 @@
 #ifndef CMD_REPORT_INPUTS_H
 #define CMD_REPORT_INPUTS_H
 
+#include "base/file.h"
 #include "compare/sides.h"
 #include "kstats/file.h"
 #include "profile/profile.h"
@@ -40,13 +41,6 @@ struct report_inputs {
 	} paths; /* of captures in recordings, and of profiles beside snapshots */
 };
 
-/* A file that is open for reading, and can be read again from its start. Both stay the caller's,
- * and `name` must last as long as the inputs. */
-struct report_file {
-	int fd;
-	const char *name;
-};
-
 /*
  * Load the files, and the profiles that `capture --profile` wrote beside snapshots. Of a recording
  * the last capture is loaded; if it is the only snapshot, the first and the last. Release `inputs`
@@ -55,9 +49,10 @@ struct report_file {
 struct error *report_inputs_load(struct report_inputs *inputs, char **paths,
 				 size_t count) MUST_CHECK;
 
-/* Load open files alone: nothing else is opened. Release `inputs` also after an error. */
-struct error *report_inputs_load_files(struct report_inputs *inputs,
-				       const struct report_file *files, size_t count) MUST_CHECK;
+/* Load open files alone, which can be read again from their start: nothing else is opened. Their
+ * names must last as long as the inputs. Release `inputs` also after an error. */
+struct error *report_inputs_load_files(struct report_inputs *inputs, const struct named_file *files,
+				       size_t count) MUST_CHECK;
 
 void report_inputs_deinit(struct report_inputs *inputs);
 

@@ -212,7 +212,7 @@ char *report_page_title(const char *first, const char *second, size_t count)
 }
 
 static struct error *print_files(FILE *out, const struct display *display,
-				 const struct report_file *files, size_t count)
+				 const struct named_file *files, size_t count)
 {
 	_cleanup_free_ char *title =
 		report_page_title(files[0].name, count > 1 ? files[1].name : NULL, count);
@@ -231,7 +231,7 @@ static struct error *print_files(FILE *out, const struct display *display,
 	return err;
 }
 
-struct error *report_page_print_files(FILE *out, const struct report_file *files, size_t count)
+struct error *report_page_print_files(FILE *out, const struct named_file *files, size_t count)
 {
 	struct display display = { 0 };
 	struct error *err;

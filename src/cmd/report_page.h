@@ -26,7 +26,7 @@ char *report_page_title(const char *first, const char *second, size_t count);
 /* The page of open files, at least one, as `ctprof report` prints it without options. It opens
  * nothing, so frames that the files do not name stay addresses. Remarks about files may go to
  * standard error. */
-struct error *report_page_print_files(FILE *out, const struct report_file *files,
+struct error *report_page_print_files(FILE *out, const struct named_file *files,
 				      size_t count) MUST_CHECK;
 
 #endif

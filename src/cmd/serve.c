@@ -2,8 +2,9 @@
 /*
  * serve: a page, metrics and profiles over HTTP, while it measures.
  *
- * Two processes: this one measures, and drops what privileges that does not need; its child talks
- * to the network, and has none (serve/http.h says why).
+ * Three processes: this one measures, and drops what privileges that does not need. Its children
+ * have none: one talks to the network (serve/http.h says why), one makes reports of files that
+ * clients send (serve/report_worker.h).
  */
 #include <errno.h>
 #include <malloc.h>
@@ -20,11 +21,14 @@
 #include "bpf/program_cost.h"
 #include "cli/commands.h"
 #include "cmd/profile_options.h"
+#include "cmd/report_page.h"
 #include "profile/flame.h"
+#include "security/memory_limit.h"
 #include "security/privileges.h"
 #include "security/server_sandbox.h"
 #include "serve/collector.h"
 #include "serve/listen.h"
+#include "serve/report_worker.h"
 #include "serve/token.h"
 #include "serve/web.h"
 
@@ -33,6 +37,8 @@
 /* Readings and their dictionary in the web process. */
 #define KEEP_BYTES ((size_t)512 << 20)
 #define CLIENTS    256
+/* Of a report, and half of what the host has at most. */
+#define REPORT_MEMORY ((uint64_t)1 << 30)
 
 struct serve_arguments {
 	struct profile_arguments profile;
@@ -94,7 +100,7 @@ static const struct option_row serve_rows[] = {
 };
 /* clang-format on */
 
-/* --- the two processes --- */
+/* --- the processes --- */
 
 struct serving {
 	struct serve_arguments *arguments;
@@ -103,7 +109,8 @@ struct serving {
 	char random_token[TOKEN_TEXT_MAX];
 	char *own_token; /* of a file, or of the command line */
 	int listen_fd;
-	int sockets[2]; /* of the collector, and of the web process */
+	int sockets[2];        /* of the collector, and of the web process */
+	int worker_sockets[2]; /* of the web process, and of the one that makes reports */
 	pid_t web;
 	struct profile_options options;
 	struct capture_options capture;
@@ -118,12 +125,35 @@ static void interrupt(int signal)
 	was_interrupted = 1;
 }
 
-/* The child, which ends when the collector does: it ignores the signals of the keyboard. */
+/* Children end when the collector does: they ignore the signals of the keyboard. */
+static void name_child(const char *name)
+{
+	prctl(PR_SET_NAME, name);
+	for (size_t i = 0; i < INTERRUPTS_COUNT; i++)
+		signal(interrupts_numbers[i], SIG_IGN);
+}
+
+static int run_worker(const struct serving *s)
+{
+	const struct report_worker worker = {
+		.socket = s->worker_sockets[1],
+		.print = report_page_print_files,
+		.memory_most = REPORT_MEMORY,
+	};
+	struct error *err;
+
+	name_child("ctprof-files");
+	memory_limit_set();
+	err = report_worker_run(&worker);
+	return err ? report_error(err, STATUS_FAILED) : STATUS_DONE;
+}
+
 static int run_web(const struct serving *s)
 {
 	const struct serve_arguments *a = s->arguments;
 	const struct web_options options = {
 		.socket = s->sockets[1],
+		.worker = s->worker_sockets[0],
 		.interval_ns = a->profile.interval_ns,
 		.classes = (a->profile.mode & PROFILE_ON ? FLAME_ON_CPU : 0) |
 			   (a->profile.mode & PROFILE_OFF ? FLAME_OFF_CPU : 0),
@@ -136,31 +166,51 @@ static int run_web(const struct serving *s)
 			.clients_most = CLIENTS,
 		},
 	};
-	int kept[] = { s->sockets[1], s->listen_fd };
+	int kept[] = { s->sockets[1], s->worker_sockets[0], s->listen_fd };
 	struct error *err;
 
-	prctl(PR_SET_NAME, "ctprof-web");
-	for (size_t i = 0; i < INTERRUPTS_COUNT; i++)
-		signal(interrupts_numbers[i], SIG_IGN);
+	name_child("ctprof-web");
 	err = server_sandbox_enter(SERVER_ANSWERS, kept, array_length(kept));
 	if (!err)
 		err = web_run(&options);
 	return err ? report_error(err, STATUS_FAILED) : STATUS_DONE;
 }
 
-static struct error *start_web(struct serving *s)
+/* The child returns from `run`. */
+static struct error *start_child(int (*run)(const struct serving *s), const struct serving *s,
+				 pid_t *ret)
 {
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, s->sockets))
-		return error_system(errno, "cannot make a socket");
-	s->web = fork();
-	if (s->web < 0)
+	*ret = fork();
+	if (*ret < 0)
 		return error_system(errno, "cannot start a process");
-	if (!s->web)
-		_exit(run_web(s));
+	if (!*ret)
+		_exit(run(s));
+	return NULL;
+}
+
+static void close_both(const int sockets[2])
+{
+	close(sockets[0]);
+	close(sockets[1]);
+}
+
+static struct error *start_children(struct serving *s)
+{
+	pid_t worker;
+	struct error *err;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, s->sockets) ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, s->worker_sockets))
+		return error_system(errno, "cannot make a socket");
+	err = start_child(run_web, s, &s->web);
+	/* It ends with the web process, and is not waited for. */
+	if (!err)
+		err = start_child(run_worker, s, &worker);
+	close_both(s->worker_sockets);
 	close(s->sockets[1]);
 	close(s->listen_fd);
 	s->sockets[1] = s->listen_fd = -1;
-	return NULL;
+	return err;
 }
 
 /* Other users see the command line of a process. */
@@ -278,7 +328,7 @@ static struct error *prepare(struct serving *s)
 	err = listen_open(&s->address, s->at, &s->listen_fd);
 	if (err)
 		return error_prefix(err, "%s", s->arguments->listen);
-	err = start_web(s);
+	err = start_children(s);
 	if (!err)
 		err = privileges_keep(PROFILE_OPEN_PRIVILEGES | CAPTURE_OPEN_PRIVILEGES);
 	if (!err)

@@ -62,18 +62,23 @@ void page_print_policy(FILE *out, const struct page_policy *policy)
 	print_sources(out, "script-src", policy->scripts, policy->script_count);
 }
 
+const struct page_policy html_page_policy = {
+	.styles = styles,
+	.scripts = scripts,
+	.style_count = array_length(styles),
+	.script_count = array_length(scripts),
+};
+
 static struct error *print_policy(FILE *out, const void *context)
 {
 	const struct html_page *page = context;
+	struct page_policy policy = html_page_policy;
 
-	page_print_policy(
-		out,
-		&(struct page_policy){
-			.styles = styles,
-			.scripts = scripts,
-			.style_count = page->has_flames ? array_length(styles) : STYLES_USUAL,
-			.script_count = page->has_flames ? array_length(scripts) : SCRIPTS_USUAL,
-		});
+	if (!page->has_flames) {
+		policy.style_count = STYLES_USUAL;
+		policy.script_count = SCRIPTS_USUAL;
+	}
+	page_print_policy(out, &policy);
 	return NULL;
 }
 

@@ -41,6 +41,9 @@ struct page_policy {
 };
 void page_print_policy(FILE *out, const struct page_policy *policy);
 
+/* The policy of pages of page_print(), with all of their assets, for servers that send one. */
+extern const struct page_policy html_page_policy;
+
 struct error *page_print(FILE *out, const struct html_page *page) MUST_CHECK;
 
 #endif

@@ -67,6 +67,7 @@ static const struct {
 	/* children, and what bounds them: they can only lose by it */
 	{ SCMP_SYS(wait4), FORKS }, { SCMP_SYS(set_robust_list), FORKS },
 	{ SCMP_SYS(setitimer), FORKS }, { SCMP_SYS(alarm), FORKS }, { SCMP_SYS(seccomp), FORKS },
+	{ SCMP_SYS(dup3), FORKS },
 	/* clang-format on */
 };
 

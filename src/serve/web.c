@@ -22,6 +22,9 @@ static const struct http_route routes[] = {
 	  NULL },
 	{ "GET", "/api/threads", answer_threads, 0, false, SPAN_PARAMETERS, NULL },
 	{ "GET", "/api/snapshot", answer_snapshot, 0, false, NULL, NULL },
+	{ "POST", "/api/files", answer_uploaded, FILE_BYTES_MOST, false, "name", &upload_file },
+	{ "POST", "/api/report", answer_report, 0, false, "files", NULL },
+	{ "GET", "/api/report/*", answer_page, 0, true, NULL, NULL },
 	{ "GET", "/metrics", answer_metrics, 0, false, NULL, NULL },
 	{ "GET", "/debug/pprof/profile", answer_pprof_on, 0, false, PPROF_PARAMETERS, NULL },
 	{ "GET", "/debug/pprof/offcpu", answer_pprof_off, 0, false, PPROF_PARAMETERS, NULL },
@@ -118,11 +121,14 @@ static struct error *serve(struct web *web)
 		struct pollfd reasons[] = {
 			{ .fd = http_fd(web->server), .events = POLLIN },
 			{ .fd = web->options->socket, .events = POLLIN },
+			{ .fd = web->reports.worker, .events = POLLIN },
 		};
 
 		poll(reasons, array_length(reasons), http_timeout_ms(web->server));
 		if (reasons[1].revents)
 			err = receive(web, &has_ended);
+		if (reasons[2].revents && reports_take(&web->reports))
+			http_wake(web->server);
 		if (!err)
 			err = http_serve(web->server);
 	}
@@ -131,15 +137,18 @@ static struct error *serve(struct web *web)
 
 struct error *web_run(const struct web_options *options)
 {
-	struct web web = { .options = options };
+	struct web web = { .options = options, .reports = { .worker = -1 } };
 	struct error *err = store_create(&options->store, &web.store);
 
 	metrics_init(&web.metrics, options->series_most);
+	if (!err)
+		err = reports_init(&web.reports, options->worker);
 	if (!err)
 		err = http_open(&options->http, routes, array_length(routes), &web, &web.server);
 	if (!err)
 		err = serve(&web);
 	http_close(web.server);
+	reports_deinit(&web.reports);
 	metrics_deinit(&web.metrics);
 	store_destroy(web.store);
 	free(web.buffer.bytes);

@@ -2,19 +2,21 @@
 /*
  * The web process: it takes readings from the collector, keeps them, and answers requests.
  *
- * It has no privileges, opens nothing and runs nothing: all that it reads
- * are a socket from the collector, and requests.
+ * It has no privileges, opens nothing and runs nothing: all that it reads are a socket from the
+ * collector, one from the process that makes reports, and requests.
  */
 #ifndef SERVE_WEB_H
 #define SERVE_WEB_H
 
 #include "serve/http.h"
 #include "serve/metrics.h"
+#include "serve/reports.h"
 #include "serve/snapshot.h"
 #include "serve/store.h"
 
 struct web_options {
 	int socket; /* from the collector */
+	int worker; /* the socket of the process that makes reports */
 	struct http_options http;
 	struct store_options store;
 	uint64_t interval_ns;
@@ -30,6 +32,7 @@ struct web {
 	struct http_server *server;
 	struct tick_buffer buffer; /* of the reading or reply that is coming */
 	struct snapshots snapshots;
+	struct reports reports;
 };
 
 /* Until the collector closes the socket, or a signal that `mask` of sleep lets in has set

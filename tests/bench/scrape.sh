@@ -43,7 +43,7 @@ measure_scrape() {
 	start_threads 50 200 || return
 	start_tool $ctprof serve -q --listen 127.0.0.1:17070
 	answers http://127.0.0.1:17070/metrics || could_not "ctprof serve ($(complaint))"
-	web=$(pgrep -P "$tool")
+	web=$(pgrep -P "$tool" -x ctprof-web)
 	if has prometheus-process-exporter; then
 		printf '%s\n' 'process_names:' '  - name: "{{.Comm}}"' "    cmdline: ['.+']" > "$work/exporter.yml"
 		start_tool prometheus-process-exporter -config.path "$work/exporter.yml" -gather-smaps=false \

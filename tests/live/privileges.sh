@@ -144,20 +144,22 @@ top_drops() {
 	between "threads beside the first" 1 $others 1000
 }
 
-# The process that measures, and the one that talks to the network.
+# The process that measures, the one that talks to the network, and the one that makes reports of files.
 serve_drops() {
-	local web nobody="65534 65534 65534 65534 65534 65534 65534 65534"
+	local name child nobody="65534 65534 65534 65534 65534 65534 65534 65534"
 
 	in_background "$ctprof" serve --listen 127.0.0.1:0
 	is_limited $pid $(mask "${growing[@]}" "${writing[@]}" net_admin) $(mask "${parsing[@]}" bpf)
 	equal "those with a filter of system calls" $filtered $others
-	web=$(pgrep -P $pid -x ctprof-web)
-	is_limited $web 0 0 "$nobody"
-	equal "threads of the web process beside the first" $others 0
-	equal "its filter" "$(awk '/^Seccomp:/ { print $2 }' /proc/$web/status)" 2
-	equal "its bounding set" "$(awk '/^CapBnd:/ { print $2 }' /proc/$web/status)" 0000000000000000
-	has_not "its files" "$(find /proc/$web/fd -type l -printf '%l\n' |
-		grep -vE "^(socket:|anon_inode:|/dev/null$|$scratch/rights.background$)" || true)" /
+	for name in ctprof-web ctprof-files; do
+		child=$(pgrep -P $pid -x $name)
+		is_limited $child 0 0 "$nobody"
+		equal "threads of $name beside the first" $others 0
+		equal "its filter" "$(awk '/^Seccomp:/ { print $2 }' /proc/$child/status)" 2
+		equal "its bounding set" "$(awk '/^CapBnd:/ { print $2 }' /proc/$child/status)" 0000000000000000
+		has_not "its files" "$(find /proc/$child/fd -type l -printf '%l\n' |
+			grep -vE "^(socket:|anon_inode:|/dev/null$|$scratch/rights.background$)" || true)" /
+	done
 	kill $pid
 	wait $pid
 }

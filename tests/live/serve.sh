@@ -138,17 +138,19 @@ snapshots_are_captures() {
 	has "a report of it" "$(< "$scratch/shown")" duty
 }
 
-# Both processes end together, whichever is ended, and with the targets.
+# All processes end together, whichever is ended, and with the targets.
 ends_as_one() {
-	local web
+	local web files
 
 	serve
 	get /api/about > /dev/null
-	web=$(pgrep -P "$server")
+	files=$(pgrep -P "$server" -x ctprof-files)
+	web=$(pgrep -P "$server" -x ctprof-web)
 	kill -9 "$web"
 	wait "$server" && return 1
+	fails 1 kill -0 "$files"
 	serve
-	web=$(pgrep -P "$server")
+	web=$(pgrep -P "$server" -x ctprof-web)
 	kill "$server"
 	wait "$server"
 	fails 1 kill -0 "$web"
@@ -158,14 +160,75 @@ ends_as_one() {
 	wait "$server"
 }
 
-# The process that reads requests has no capability.
+# The processes that read requests and files have no capability.
 has_no_privileges() {
-	local web
+	local name child
 
 	serve
-	web=$(pgrep -P "$server")
 	get /api/about > /dev/null
-	equal "capabilities" "$(grep -h '^Cap' "/proc/$web/task/"*/status | grep -v '0000000000000000' || true)" ""
+	for name in ctprof-web ctprof-files; do
+		child=$(pgrep -P "$server" -x $name)
+		equal "capabilities" "$(grep -h '^Cap' "/proc/$child/task/"*/status | grep -v '0000000000000000' || true)" ""
+	done
+}
+
+# send FILE: its id.
+send() {
+	curl -sS --fail-with-body --max-time 60 --data-binary "@$1" "$at/api/files?name=${1##*/}" | jq -r .id
+}
+
+# The report of files that are sent is that of ctprof report.
+files_are_compared() {
+	local kind ids
+
+	start_sleep
+	serve -p "$pid"
+	get /api/snapshot > "$scratch/first.ctprof.zst"
+	sleep 5.1
+	get /api/snapshot > "$scratch/second.ctprof.zst"
+	for kind in compare profiles; do
+		cp tests/fixtures/synthetic-$kind/before.json "$scratch/$kind-before.json"
+		cp tests/fixtures/synthetic-$kind/after.json "$scratch/$kind-after.json"
+	done
+	get '/api/profile?format=raw' > "$scratch/seconds.raw"
+	cp tests/fixtures/synthetic-kstats/reads.json "$scratch"
+	for ids in "first.ctprof.zst second.ctprof.zst" "compare-before.json compare-after.json" \
+		"profiles-before.json profiles-after.json" "reads.json reads.json reads.json" "seconds.raw" \
+		"first.ctprof.zst seconds.raw reads.json second.ctprof.zst"; do
+		set -- $ids
+		# Root is told of offcpu.
+		(cd "$scratch" && "$ctprof" report -q "$@" -o - | sed 's/; see ctprof offcpu -d 5s)/)/' > expected.html)
+		ids=
+		while [ $# != 0 ]; do
+			ids+=${ids:+,}$(send "$scratch/$1")
+			shift
+		done
+		get "/api/report/$(curl -sS -X POST "$at/api/report?files=$ids" | jq -r .id)" > "$scratch/page.html"
+		cmp "$scratch/expected.html" "$scratch/page.html" || { diff "$scratch/expected.html" "$scratch/page.html" | cut -c1-200; return 1; }
+	done
+}
+
+# What is sent needs the token; a report needs its own address alone.
+reports_have_secret_addresses() {
+	local id report head
+
+	start_sleep
+	serve -p "$pid" --token secret
+	equal "status without a token" "$(curl -s -o /dev/null -w '%{http_code}' -d x "$at/api/files")" 401
+	id=$(curl -sS -d 'main;work 5' "$at/api/files?name=stacks&token=secret" | jq -r .id)
+	equal "status of a report without a token" \
+		"$(curl -s -o /dev/null -w '%{http_code}' -X POST "$at/api/report?files=$id")" 401
+	equal "status of a report for another page" \
+		"$(curl -s -o /dev/null -w '%{http_code}' -H 'Origin: http://evil.example' -X POST "$at/api/report?files=$id&token=secret")" 403
+	report=$(curl -sS -X POST "$at/api/report?files=$id&token=secret" | jq -r .id)
+	head=$(curl -sS -I "$at/api/report/$report")
+	has "its policy" "$head" "sandbox allow-scripts"
+	has_not "its policy" "$head" "'unsafe"
+	has "the report" "$(get "/api/report/$report")" stacks
+	equal "status of no report" "$(curl -s -o /dev/null -w '%{http_code}' "$at/api/report/${report:1}0")" 404
+	equal "status of a file as a report" "$(curl -s -o /dev/null -w '%{http_code}' "$at/api/report/$id")" 404
+	equal "status of no file" \
+		"$(curl -s -o /dev/null -w '%{http_code}' -X POST "$at/api/report?files=$report&token=secret")" 404
 }
 
 # Every file of the page is there, and is not sent to those who have it.
@@ -223,5 +286,7 @@ run_case "serve: go tool pprof reads it" go_reads_it
 run_case "serve: times that are not measured are refused" unmeasured_times_are_refused
 run_case "serve: all formats have one total" formats_have_one_total
 run_case "serve: snapshots are captures" snapshots_are_captures
+run_case "serve: files that are sent are compared" files_are_compared
+run_case "serve: a report needs its own address alone" reports_have_secret_addresses
 run_case "serve: its processes end as one" ends_as_one
-run_case "serve: requests are read without privileges" has_no_privileges
+run_case "serve: requests and files are read without privileges" has_no_privileges

@@ -181,6 +181,99 @@ unread_answers_are_dropped() {
 		sleep 0.2
 	done
 	connections state fin-wait-1
+}
+
+# send FILE: its id, or why there is none.
+send() {
+	curl -s -m 60 --data-binary "@$1" "http://127.0.0.1:$port/api/files?name=hostile" | sed -E 's/.*"id":"([^"]*)".*/\1/'
+}
+
+# report_of FILE: the status of a report of it, and what is said instead of an id.
+report_of() {
+	curl -s -m 60 -w ' %{http_code}\n' -X POST "http://127.0.0.1:$port/api/report?files=$(send "$1")" | tr '\n' ' '
+}
+
+# frames COUNT TEXT: many megabytes of it in some kilobytes.
+frames() {
+	local frame=$scratch/serve.frame i
+
+	yes "$2" | head -n 1000000 | zstd -qc > "$frame"
+	for ((i = 0; i < $1; i++)); do
+		cat "$frame"
+	done
+}
+
+# Files that are none, those that every fuzz target has found, and those that unpack to gigabytes.
+hostile_files_harm_nothing() {
+	local file answer peak=$scratch/serve.peak count=0
+
+	serve
+	files=$(pgrep -P $server -x ctprof-files)
+	for file in /dev/null <(head -c 1M /dev/urandom) /bin/true; do
+		has "an answer" "400 422" "$(report_of "$file" | grep -oE '[0-9]+ $' | tr -d ' ')"
+	done
+	for file in tests/fuzz/corpus/{snapshot_file,snapshot_json,profile_file,profile_json,profile_pprof,profile_folded,kstats_file}/*; do
+		[ -s "$file" ] || continue
+		answer=$(report_of "$file")
+		[[ $answer =~ (201|422)' '$ ]] || { echo "$file: $answer"; return 1; }
+		count=$((count + 1))
+	done
+	between "files" 30 $count 10000
+	(printf '{"captured_at_unix_ns":1,"threads":[' | zstd -qc; frames 100 '{"tid":1,"tgid":1},') > "$scratch/serve.bomb"
+	between "bytes of the bomb" 1 "$(stat -c %s "$scratch/serve.bomb")" 1000000
+	equal "the answer to it" "$(report_of "$scratch/serve.bomb")" "out of memory 422 "
+	# Each report was made by a process of its own, which is gone.
+	equal "its processes" "$(pgrep -P "$files" || true)" ""
+	between "MB of the process that starts them" 1 "$(awk '/^VmHWM:/ { print int($2 / 1024) }' /proc/$files/status)" 40
+	between "MB of the web process" 1 "$(peak_mb)" 100
+	readings_go_on
+	has "the report of a file afterwards" "$(report_of tests/fixtures/synthetic-compare/after.json)" 201
+	kill -0 "$web" "$server" "$files"
+}
+
+# More files than there is room for, at once and one after the other.
+uploads_are_limited() {
+	local file=$scratch/serve.large before first i clients=()
+
+	serve
+	truncate -s 64M "$file"
+	before=$(peak_mb)
+	first=$(send "$file")
+	equal "digits of its id" ${#first} 32
+	send "$file" > /dev/null
+	send "$file" > /dev/null
+	equal "status of the first, which has made room" \
+		"$(status_of -X POST "http://127.0.0.1:$port/api/report?files=$first")" 404
+	truncate -s 1G "$file"
+	has "a file of 1 GB" "413 000" "$(status_of -X POST -T "$file" "http://127.0.0.1:$port/api/files")"
+	# One that is slow keeps others of its address out for 30 s, and says so.
+	start_slow_upload
+	equal "another one meanwhile" "$(status_of -d x "http://127.0.0.1:$port/api/files")" 429
+	exec 7>&-
+	is_taken_again
+	for i in {1..20}; do
+		status_of -X POST "http://127.0.0.1:$port/api/report?files=$(send tests/fixtures/synthetic-profiles/after.json)" > "$scratch/serve.many.$i" &
+		clients+=($!)
+	done
+	wait "${clients[@]}"
+	equal "answers but 201, 404 and 429" "$(cat "$scratch"/serve.many.* | sed 's/201\|404\|429//g')" ""
+	between "MB more than before" 0 $(($(peak_mb) - before)) 40
+	readings_go_on
+	kill -0 "$web" "$server"
+}
+
+start_slow_upload() {
+	exec 7<> "/dev/tcp/127.0.0.1/$port"
+	printf 'POST /api/files HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nx' >&7
+	sleep 0.5
+}
+
+is_taken_again() {
+	for _ in {1..20}; do
+		[ "$(status_of -d x "http://127.0.0.1:$port/api/files")" != 201 ] || return 0
+		sleep 0.2
+	done
+	echo "an upload that has ended keeps others out"
 	return 1
 }
 
@@ -189,3 +282,5 @@ run_case "serve requires its token" needs_bpf tokens_are_required
 run_case "serve does not read bodies of 1 GB" needs_bpf large_bodies_are_not_read
 run_case "serve answers beside a thousand clients that send or take nothing" needs_bpf thousand_clients_keep_nobody_out
 run_case "serve drops answers that are not taken" slow needs_bpf unread_answers_are_dropped
+run_case "serve: hostile files harm nothing" needs_bpf hostile_files_harm_nothing
+run_case "serve: files that are sent are limited" needs_bpf uploads_are_limited

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "serve/report_worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "security/server_sandbox.h"
+
+/* Time on a CPU is shorter where others run. */
+#define CPU_SECONDS 20
+
+#define PAGE_BUFFER ((size_t)64 * 1024)
+
+/* --- messages --- */
+
+union control {
+	struct cmsghdr header; /* for its alignment */
+	char bytes[CMSG_SPACE(REPORT_FILES_MOST * sizeof(int))];
+};
+
+struct error *report_send(int socket, const void *message, size_t length, const int *fds,
+			  size_t count)
+{
+	union control control = { 0 };
+	struct iovec part = { (void *)(uintptr_t)message, length };
+	struct msghdr header = {
+		.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = count ? control.bytes : NULL,
+		.msg_controllen = count ? CMSG_SPACE(count * sizeof(*fds)) : 0,
+	};
+
+	if (count) {
+		struct cmsghdr *rights = CMSG_FIRSTHDR(&header);
+
+		rights->cmsg_level = SOL_SOCKET;
+		rights->cmsg_type = SCM_RIGHTS;
+		rights->cmsg_len = CMSG_LEN(count * sizeof(*fds));
+		memcpy(CMSG_DATA(rights), fds, count * sizeof(*fds));
+	}
+	if (sendmsg(socket, &header, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)length)
+		return error_system(errno, "cannot hand files over");
+	return NULL;
+}
+
+static void close_all(const int *fds, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		close(fds[i]);
+}
+
+static size_t take_descriptors(struct msghdr *header, int *fds)
+{
+	const struct cmsghdr *rights = CMSG_FIRSTHDR(header);
+	size_t count;
+
+	if (!rights || rights->cmsg_level != SOL_SOCKET || rights->cmsg_type != SCM_RIGHTS)
+		return 0;
+	count = (rights->cmsg_len - CMSG_LEN(0)) / sizeof(*fds);
+	memcpy(fds, CMSG_DATA(rights), count * sizeof(*fds));
+	return count;
+}
+
+struct error *report_receive(int socket, void *message, size_t room, size_t *ret_length, int *fds,
+			     size_t most, size_t *ret_count)
+{
+	int got[REPORT_FILES_MOST];
+	union control control;
+	struct iovec part = { message, room };
+	struct msghdr header = { .msg_iov = &part,
+				 .msg_iovlen = 1,
+				 .msg_control = control.bytes,
+				 .msg_controllen = sizeof(control.bytes) };
+	ssize_t length;
+	size_t count;
+
+	do
+		length = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
+	while (length < 0 && errno == EINTR);
+	if (length < 0)
+		return error_system(errno, "cannot receive files");
+	count = take_descriptors(&header, got);
+	if (count > most || header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) {
+		close_all(got, count);
+		return error_create("a malformed message about files");
+	}
+	memcpy(fds, got, count * sizeof(*fds));
+	*ret_count = count;
+	*ret_length = (size_t)length;
+	return NULL;
+}
+
+/* --- the child --- */
+
+static struct error *limit(int resource, uint64_t soft, uint64_t hard)
+{
+	struct rlimit now;
+
+	if (getrlimit((__rlimit_resource_t)resource, &now))
+		return error_system(errno, "cannot limit a process");
+	now.rlim_cur = now.rlim_cur < soft ? now.rlim_cur : soft;
+	now.rlim_max = now.rlim_max < hard ? now.rlim_max : hard;
+	return setrlimit((__rlimit_resource_t)resource, &now)
+		       ? error_system(errno, "cannot limit a process")
+		       : NULL;
+}
+
+/* No limit is of use to a process that may lift it or start another one: server_sandbox_parse()
+ * forbids both. */
+static struct error *confine(uint64_t memory_most)
+{
+	struct error *err = limit(RLIMIT_CPU, CPU_SECONDS, CPU_SECONDS + 1);
+
+	if (!err)
+		err = limit(RLIMIT_DATA, memory_most, memory_most);
+	if (!err)
+		err = limit(RLIMIT_FSIZE, REPORT_PAGE_MOST, REPORT_PAGE_MOST);
+	if (err)
+		return err;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	alarm(REPORT_SECONDS);
+	return server_sandbox_parse();
+}
+
+static struct error *print_page(FILE *out, const struct report_job *job, const int *fds,
+				report_printer *print)
+{
+	struct named_file files[REPORT_FILES_MOST];
+	struct error *err;
+
+	for (size_t i = 0; i < job->count; i++) {
+		files[i] = (struct named_file){ fds[i], job->names[i] };
+		/* The offset is that of earlier jobs with the same file, too. */
+		if (lseek(fds[i], 0, SEEK_SET))
+			return error_system(errno, "%s", job->names[i]);
+	}
+	err = print(out, files, job->count);
+	if (!err && (fflush(out) || ferror(out)))
+		err = error_system(errno, "cannot write the page");
+	return err;
+}
+
+/* Let `page` have the message alone. Returns the status of the child. What stdio has kept must not
+ * follow: it is not flushed, for the child ends by exit_group(2). */
+static int put_message(int page, const struct error *err)
+{
+	return !ftruncate(page, 0) && !lseek(page, 0, SEEK_SET) &&
+			       write(page, err->message, strlen(err->message)) > 0
+		       ? 1
+		       : 2;
+}
+
+/* The page, or else the message, is all that `page` has. */
+static int do_job(const struct report_worker *worker, const struct report_job *job, const int *fds,
+		  int page)
+{
+	FILE *out = fdopen(page, "w");
+	struct error *err = out ? confine(worker->memory_most) : &error_no_memory;
+
+	if (!err) {
+		setvbuf(out, NULL, _IOFBF, PAGE_BUFFER);
+		err = print_page(out, job, fds, worker->print);
+	}
+	return err ? put_message(page, err) : 0;
+}
+
+/* --- jobs --- */
+
+static bool is_job(const struct report_job *job, size_t length, size_t fds)
+{
+	if (length != sizeof(*job) || !job->count || job->count > REPORT_FILES_MOST ||
+	    job->count != fds)
+		return false;
+	for (size_t i = 0; i < job->count; i++)
+		if (!memchr(job->names[i], 0, sizeof(job->names[i])))
+			return false;
+	return true;
+}
+
+/* How the child has ended, or would have. */
+static int run_child(const struct report_worker *worker, const struct report_job *job,
+		     const int *fds, int page)
+{
+	const pid_t child = fork();
+	struct error *err;
+	int status;
+
+	if (!child) {
+		close(worker->socket);
+		/* Not _exit(): sanitizers make other calls in it. */
+		syscall(SYS_exit_group, do_job(worker, job, fds, page));
+	}
+	if (child > 0 && waitpid(child, &status, 0) == child)
+		return status;
+	err = error_system(errno, "cannot start a process for files");
+	status = W_EXITCODE(put_message(page, err), 0);
+	error_destroy(err);
+	return status;
+}
+
+static struct error *run_job(const struct report_worker *worker, const struct report_job *job,
+			     const int *fds, int page)
+{
+	const int status = run_child(worker, job, fds, page);
+	const struct report_result result = {
+		.has_failed = status != 0,
+		.signal = WIFSIGNALED(status) ? (uint32_t)WTERMSIG(status) : 0,
+	};
+
+	return report_send(worker->socket, &result, sizeof(result), &page, 1);
+}
+
+static struct error *next_job(const struct report_worker *worker, bool *ret_has_ended)
+{
+	int fds[REPORT_FILES_MOST], page;
+	struct report_job job;
+	size_t length, count;
+	struct error *err = report_receive(worker->socket, &job, sizeof(job), &length, fds,
+					   REPORT_FILES_MOST, &count);
+
+	if (err)
+		return err;
+	*ret_has_ended = !length;
+	if (!length)
+		return NULL;
+	page = memfd_create("report", MFD_CLOEXEC);
+	if (page < 0)
+		err = error_system(errno, "cannot make a file in memory");
+	else if (!is_job(&job, length, count))
+		err = error_create("a malformed message about files");
+	else
+		err = run_job(worker, &job, fds, page);
+	close_all(fds, count);
+	if (page >= 0)
+		close(page);
+	return err;
+}
+
+/* --- the process --- */
+
+/* Raising it takes no privilege. */
+static void offer_to_be_ended(void)
+{
+	const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd >= 0 && write(fd, "1000", 4) != 4)
+		errno = 0;
+	if (fd >= 0)
+		close(fd);
+}
+
+struct error *report_worker_run(const struct report_worker *worker)
+{
+	int socket = worker->socket;
+	bool has_ended = false;
+	struct error *err;
+
+	/* Before the sandbox, which opens nothing. */
+	offer_to_be_ended();
+	if (setpriority(PRIO_PROCESS, 0, 19))
+		errno = 0;
+	err = server_sandbox_enter(SERVER_FORKS, &socket, 1);
+	/* Parsers remark on files by the names that clients gave them. */
+	if (!err && dup3(STDIN_FILENO, STDERR_FILENO, 0) < 0)
+		err = error_system(errno, "/dev/null");
+	while (!err && !has_ended)
+		err = next_job(worker, &has_ended);
+	return err;
+}
+
+/* --- for those who ask --- */
+
+struct error *report_signal_error(uint32_t signal)
+{
+	switch (signal) {
+	case SIGALRM:
+	case SIGXCPU:
+		return error_coded(EBADMSG, "the files take more than %d s to read",
+				   REPORT_SECONDS);
+	case SIGXFSZ:
+		return error_coded(EBADMSG, "the report would be larger than %d MiB",
+				   (int)(REPORT_PAGE_MOST >> 20));
+	case SIGKILL:
+		return error_coded(EBADMSG, "the host has not enough memory for the report");
+	default:
+		return error_coded(EBADMSG, "the report failed by signal %u", signal);
+	}
+}
