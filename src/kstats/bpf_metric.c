@@ -40,13 +40,13 @@ static struct error *metric_error(const struct kstats_metric *metric, int failed
 	return error_system(failed, "the metric %s", metric->name);
 }
 
-static int lock(struct kstats_metric *metric, const char *pins)
+static int lock(struct kstats_metric *metric, const char *pins, bool may_wait)
 {
 	int failed = kstats_pins_open(pins, &metric->directory);
 
 	if (failed)
 		return failed;
-	while (flock(metric->directory, LOCK_EX))
+	while (flock(metric->directory, may_wait ? LOCK_EX : LOCK_EX | LOCK_NB))
 		if (errno != EINTR)
 			return errno;
 	return 0;
@@ -138,9 +138,9 @@ static int get_maps(struct kstats_metric *metric)
 	return failed ? failed : get_map(metric, &numbers, &metric->group_numbers);
 }
 
-static int open_pins(struct kstats_metric *metric, const char *pins)
+static int open_pins(struct kstats_metric *metric, const char *pins, bool may_wait)
 {
-	int failed = lock(metric, pins);
+	int failed = lock(metric, pins, may_wait);
 
 	if (!failed)
 		failed = read_config(metric);
@@ -163,7 +163,7 @@ static struct error *check_name(const char *name)
 
 static struct error *empty_metric(struct kstats_metric *metric);
 
-struct error *kstats_metric_open(const char *name, struct kstats_metric **ret)
+static struct error *open_metric(const char *name, bool may_wait, struct kstats_metric **ret)
 {
 	const bool is_gap = strncmp(name, KSTATS_GAP, strlen(KSTATS_GAP)) == 0;
 	const char *pins = is_gap ? name + strlen(KSTATS_GAP) : name;
@@ -181,7 +181,7 @@ struct error *kstats_metric_open(const char *name, struct kstats_metric **ret)
 	metric->name = strdup(name);
 	if (!metric->name)
 		return &error_no_memory;
-	failed = open_pins(metric, pins);
+	failed = open_pins(metric, pins, may_wait);
 	if (failed == EPROTO)
 		return error_coded(failed, "metric %s was created by another version of ctprof",
 				   name);
@@ -193,6 +193,16 @@ struct error *kstats_metric_open(const char *name, struct kstats_metric **ret)
 	if (!err)
 		*ret = take_ptr(metric);
 	return err;
+}
+
+struct error *kstats_metric_open(const char *name, struct kstats_metric **ret)
+{
+	return open_metric(name, true, ret);
+}
+
+struct error *kstats_metric_open_now(const char *name, struct kstats_metric **ret)
+{
+	return open_metric(name, false, ret);
 }
 
 static void close_fd(int fd)
@@ -352,34 +362,49 @@ static struct error *add_cells(const struct kstats_metric *metric, struct kstats
 	return err;
 }
 
-/* All groups, of values and gaps. NULL: they cannot be mapped. */
-static char *map_groups(const struct kstats_metric *metric, size_t *ret_bytes)
-{
-	const long page = sysconf(_SC_PAGESIZE);
-	void *memory;
-
-	*ret_bytes = ROUND_UP(ROUND_UP(kstats_config_group_bytes(&metric->config), 8) *
-				      metric->config.group_room *
-				      kstats_config_histograms(&metric->config),
-			      (size_t)page);
-	memory = mmap(NULL, *ret_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, metric->groups, 0);
-	return memory == MAP_FAILED ? NULL : memory;
-}
-
-static struct kstats_group *group_at(const struct kstats_metric *metric, char *groups,
-				     uint64_t number)
-{
-	return (struct kstats_group *)(groups +
-				       ROUND_UP(kstats_config_group_bytes(&metric->config), 8) *
-					       (number +
-						metric->which * metric->config.group_room));
-}
-
 static uint64_t groups_in_use(const struct kstats_metric *metric)
 {
 	const uint64_t count = metric->control->which[metric->which].groups;
 
 	return count < metric->config.group_room - 1 ? count : metric->config.group_room;
+}
+
+/* Groups in use, mapped: the kernel enters each page when it maps, and most are not in use. */
+struct groups {
+	void *memory; /* from a bound of pages on */
+	size_t bytes, stride;
+	char *first;
+	uint64_t count;
+};
+
+static struct error *map_groups(const struct kstats_metric *metric, struct groups *ret)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	const size_t stride = ROUND_UP(kstats_config_group_bytes(&metric->config), 8);
+	const size_t at = stride * metric->which * metric->config.group_room;
+	struct groups groups = { .stride = stride, .count = groups_in_use(metric) };
+
+	if (groups.count) {
+		groups.bytes = ROUND_UP(at % page + stride * groups.count, page);
+		groups.memory = mmap(NULL, groups.bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+				     metric->groups, (off_t)(at - at % page));
+		if (groups.memory == MAP_FAILED)
+			return metric_error(metric, errno);
+		groups.first = (char *)groups.memory + at % page;
+	}
+	*ret = groups;
+	return NULL;
+}
+
+static void unmap_groups(const struct groups *groups)
+{
+	if (groups->memory)
+		munmap(groups->memory, groups->bytes);
+}
+
+static struct kstats_group *group_at(const struct groups *groups, uint64_t number)
+{
+	return (struct kstats_group *)(groups->first + groups->stride * number);
 }
 
 static const char *label_of(const struct kstats_metric *metric, const struct kstats_group *group,
@@ -408,17 +433,16 @@ static struct error *add_groups(const struct kstats_metric *metric, struct kstat
 {
 	_cleanup_close_ int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct cgroup_tree tree = { .dir = -1 };
-	struct error *err = NULL;
 	char label[PATH_MAX];
-	size_t bytes;
-	char *groups = map_groups(metric, &bytes);
+	struct groups groups;
+	struct error *err = map_groups(metric, &groups);
 
-	if (!groups)
-		return metric_error(metric, errno);
+	if (err)
+		return err;
 	if (proc >= 0 && metric->config.by == KSTATS_BY_CGROUP)
 		error_destroy(cgroup_tree_open(proc, &tree));
-	for (uint64_t i = 0; !err && i < groups_in_use(metric); i++) {
-		const struct kstats_group *group = group_at(metric, groups, i);
+	for (uint64_t i = 0; !err && i < groups.count; i++) {
+		const struct kstats_group *group = group_at(&groups, i);
 		const bool is_rest = i == metric->config.group_room - 1;
 
 		err = add_table_row(
@@ -429,7 +453,7 @@ static struct error *add_groups(const struct kstats_metric *metric, struct kstat
 	}
 	if (tree.dir >= 0)
 		cgroup_tree_close(&tree);
-	munmap(groups, bytes);
+	unmap_groups(&groups);
 	return err;
 }
 
@@ -541,15 +565,15 @@ void kstats_control_set(struct kstats_control *control, enum kstats_which which,
 static struct error *forget_groups(struct kstats_metric *metric)
 {
 	struct kstats_group_key key, next;
-	size_t bytes;
-	char *groups = map_groups(metric, &bytes);
+	struct groups groups;
 	bool is_first = true;
+	struct error *err = map_groups(metric, &groups);
 
-	if (!groups)
-		return metric_error(metric, errno);
-	for (uint64_t i = 0; i < groups_in_use(metric); i++)
-		memset(group_at(metric, groups, i), 0, kstats_config_group_bytes(&metric->config));
-	munmap(groups, bytes);
+	if (err)
+		return err;
+	for (uint64_t i = 0; i < groups.count; i++)
+		memset(group_at(&groups, i), 0, kstats_config_group_bytes(&metric->config));
+	unmap_groups(&groups);
 	/* If a key was deleted meanwhile, the next one is the first key again. */
 	while (!bpf_map_get_next_key(metric->group_numbers, is_first ? NULL : &key, &next)) {
 		is_first = false;

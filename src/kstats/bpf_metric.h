@@ -22,6 +22,8 @@ struct kstats_metric {
 
 /* Open "NAME", or "GAP-NAME"; ENOENT: there is none; EPROTO: another version created it. */
 struct error *kstats_metric_open(const char *name, struct kstats_metric **ret) MUST_CHECK;
+/* The same, but EAGAIN while a command holds its lock. */
+struct error *kstats_metric_open_now(const char *name, struct kstats_metric **ret) MUST_CHECK;
 /* Takes NULL. */
 void kstats_metric_close(struct kstats_metric *metric);
 DEFINE_CLEANUP(kstats_metric_close, struct kstats_metric *)
