@@ -99,13 +99,6 @@ static bool half_name(const char *name, char ret[KSTATS_NAME_MAX + 2])
 
 /* --- all of them --- */
 
-void kstats_names_clear(struct kstats_names *names)
-{
-	for (size_t i = 0; i < names->count; i++)
-		free(names->items[i]);
-	array_deinit(names);
-}
-
 static int pin_by_name(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
@@ -225,6 +218,18 @@ struct error *kstats_pins_lock(bool is_made, int *ret)
 	if (!err)
 		*ret = take_fd(pins);
 	return err;
+}
+
+struct error *kstats_pins_names(struct kstats_names *ret)
+{
+	_cleanup_close_ int pins = -1;
+	struct error *err = open_pins(&pins);
+
+	if (err && err->errnum == ENOENT) {
+		error_destroy(err);
+		return NULL;
+	}
+	return err ? err : kstats_pins_list(pins, ret);
 }
 
 /* --- adding and taking away --- */

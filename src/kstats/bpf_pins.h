@@ -10,9 +10,8 @@
 #ifndef KSTATS_BPF_PINS_H
 #define KSTATS_BPF_PINS_H
 
-#include "base/array.h"
 #include "base/error.h"
-#include "kstats/spec.h"
+#include "kstats/recorder.h"
 
 #define KSTATS_BPFFS "/sys/fs/bpf"
 #define KSTATS_PINS  KSTATS_BPFFS "/ctprof"
@@ -30,13 +29,10 @@ struct error *kstats_pins_add(int pins, const char *name,
 /* ENOENT: there is none. */
 struct error *kstats_pins_remove(int pins, const char *name) MUST_CHECK;
 
-struct kstats_names {
-	ARRAY(char *);
-};
-
 /* List the names, sorted. The caller clears *ret, also after an error. */
 struct error *kstats_pins_list(int pins, struct kstats_names *ret) MUST_CHECK;
-void kstats_names_clear(struct kstats_names *names);
+/* The same without the lock, for which a command may be waiting or working for seconds. */
+struct error *kstats_pins_names(struct kstats_names *ret) MUST_CHECK;
 
 /* A metric's directory, as a descriptor; an errno. */
 int kstats_pins_open(const char *name, int *ret);

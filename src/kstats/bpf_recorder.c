@@ -161,6 +161,33 @@ static struct error *list_bpf_metrics(struct kstats_entries *entries)
 	return err;
 }
 
+/* `*ret_has_gaps`: it has a GAP metric. */
+static struct error *add_table(const char *name, struct kstats_tables *tables, bool *ret_has_gaps)
+{
+	_cleanup_(kstats_metric_close) struct kstats_metric *metric = NULL;
+	struct kstats_table *table;
+	struct error *err = kstats_metric_open_now(name, &metric);
+
+	if (!err)
+		err = kstats_metric_read(metric, &table);
+	if (err)
+		return err;
+	*ret_has_gaps = metric->config.has_gaps;
+	if (array_push(tables, table))
+		return NULL;
+	kstats_table_destroy(table);
+	return &error_no_memory;
+}
+
+static struct error *read_now(const char *name, struct kstats_tables *tables)
+{
+	_cleanup_free_ char *gap = text_print(KSTATS_GAP "%s", name);
+	bool has_gaps;
+	struct error *err = gap ? add_table(name, tables, &has_gaps) : &error_no_memory;
+
+	return err || !has_gaps ? err : add_table(gap, tables, &has_gaps);
+}
+
 static struct error *command(const char *name, enum kstats_command what)
 {
 	_cleanup_(kstats_metric_close) struct kstats_metric *metric = NULL;
@@ -174,6 +201,8 @@ const struct kstats_recorder kstats_bpf = {
 	.trace = trace,
 	.list = list_bpf_metrics,
 	.read = read_metric,
+	.names = kstats_pins_names,
+	.read_now = read_now,
 	.command = command,
 	.remove = take_away,
 };

@@ -313,7 +313,9 @@ static void closedir_guard(DIR **names)
 		closedir(*names);
 }
 
-struct error *kstats_module_list(int dir, struct kstats_entries *entries)
+typedef struct error *name_visit(void *context, const char *name);
+
+static struct error *each_name(int dir, name_visit *visit, void *context)
 {
 	/* A descriptor of its own: where a list of names is goes with it. */
 	_cleanup_close_ int fd = openat(dir, is_our_directory(dir) ? "_raw" : ".",
@@ -327,8 +329,28 @@ struct error *kstats_module_list(int dir, struct kstats_entries *entries)
 	take_fd(fd);
 	while (!err && (name = readdir(names)))
 		if (name->d_name[0] != '.' && strcmp(name->d_name, "_control") != 0)
-			err = add_entry(dir, name->d_name, entries);
+			err = visit(context, name->d_name);
 	return err;
+}
+
+/* Where entries go, and the directory that they are read from. */
+struct listing {
+	int dir;
+	struct kstats_entries *entries;
+};
+
+static struct error *list_name(void *context, const char *name)
+{
+	const struct listing *listing = context;
+
+	return add_entry(listing->dir, name, listing->entries);
+}
+
+struct error *kstats_module_list(int dir, struct kstats_entries *entries)
+{
+	struct listing listing = { dir, entries };
+
+	return each_name(dir, list_name, &listing);
 }
 
 /* --- the recorder --- */
@@ -363,6 +385,51 @@ static struct error *read_metric(const char *name, struct kstats_table **ret)
 	return err ? err : kstats_module_read(dir, name, ret);
 }
 
+static struct error *add_name(void *context, const char *name)
+{
+	char *copy = strdup(name);
+
+	if (copy && array_push((struct kstats_names *)context, copy))
+		return NULL;
+	free(copy);
+	return &error_no_memory;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static struct error *name_metrics(struct kstats_names *ret)
+{
+	_cleanup_close_ int dir = -1;
+	struct error *err = kstats_module_open(&dir);
+
+	if (err && err->errnum == ENOENT) {
+		error_destroy(err);
+		return NULL;
+	}
+	if (!err)
+		err = each_name(dir, add_name, ret);
+	if (ret->count)
+		qsort(ret->items, ret->count, sizeof(*ret->items), compare_names);
+	return err;
+}
+
+/* GAP metrics are files of their own, and in the list of names. */
+static struct error *read_now(const char *name, struct kstats_tables *tables)
+{
+	struct kstats_table *table;
+	struct error *err = read_metric(name, &table);
+
+	if (err)
+		return err;
+	if (array_push(tables, table))
+		return NULL;
+	kstats_table_destroy(table);
+	return &error_no_memory;
+}
+
 static struct error *command_metric(const char *name, enum kstats_command command)
 {
 	_cleanup_close_ int dir = -1;
@@ -384,6 +451,8 @@ const struct kstats_recorder kstats_module = {
 	.trace = trace,
 	.list = list_module_metrics,
 	.read = read_metric,
+	.names = name_metrics,
+	.read_now = read_now,
 	.command = command_metric,
 	.remove = remove_metric,
 };

@@ -16,6 +16,13 @@ void kstats_notes_clear(struct kstats_notes *notes)
 	array_deinit(notes);
 }
 
+void kstats_names_clear(struct kstats_names *names)
+{
+	for (size_t i = 0; i < names->count; i++)
+		free(names->items[i]);
+	array_deinit(names);
+}
+
 void kstats_entry_measure(struct kstats_entry *entry, const struct kstats_distribution *all,
 			  uint64_t recorded_ns)
 {

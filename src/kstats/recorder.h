@@ -57,6 +57,12 @@ struct kstats_notes {
 };
 void kstats_notes_clear(struct kstats_notes *notes);
 
+/* Names of metrics. */
+struct kstats_names {
+	ARRAY(char *);
+};
+void kstats_names_clear(struct kstats_names *names);
+
 struct kstats_entries {
 	ARRAY(struct kstats_entry);
 	struct kstats_notes notes;
@@ -89,6 +95,12 @@ struct kstats_recorder {
 	/* All of them in one pass, added to `tables`, with what was left out. NULL: by list and
 	 * read. */
 	struct error *(*read_all)(struct kstats_tables *tables, struct kstats_notes *notes);
+	/* For a program that reads its metrics again and again: their names, sorted, without
+	 * reading one; and the tables of a metric and its GAP metric, added to `tables`. Neither
+	 * waits for a command: the code is EAGAIN while one changes the metric. NULL: reading
+	 * costs more than such a program may take. */
+	struct error *(*names)(struct kstats_names *ret);
+	struct error *(*read_now)(const char *name, struct kstats_tables *tables);
 	struct error *(*command)(const char *name, enum kstats_command command);
 	/* With its GAP metric. NULL: cannot be asked to. */
 	struct error *(*remove)(const char *name);
