@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/units.h"
 #include "report/openmetrics_text.h"
@@ -17,25 +18,42 @@ void metric_families_deinit(struct metric_families *families)
 
 /* --- classic buckets --- */
 
-/* Bounds of classic buckets are 2^10, 2^12, ... 2^34 ns: 1 us to 17 s. */
-#define FIRST_BITS 10
-#define STEP_BITS  2
+#define STEP_BITS 2
 
-uint64_t metric_bucket_bound(unsigned bucket)
+const struct metric_ladder *metric_ladder_of(const struct metric_family *family)
 {
-	return ((uint64_t)1 << (FIRST_BITS + STEP_BITS * bucket)) - 1;
+	static const struct metric_ladder usual = { 10, METRIC_BUCKETS };
+
+	return family->ladder ? family->ladder : &usual;
 }
 
-void metric_buckets(const struct histogram *histogram, uint64_t ret[METRIC_BUCKETS])
+uint64_t metric_bucket_bound(const struct metric_ladder *ladder, unsigned bucket)
+{
+	return ((uint64_t)1 << (ladder->first_bits + STEP_BITS * bucket)) - 1;
+}
+
+void metric_buckets(const struct metric_ladder *ladder, const struct histogram *histogram,
+		    uint64_t ret[METRIC_BUCKETS_MAX])
 {
 	uint64_t passed = 0;
 	unsigned slot = 0;
 
-	for (unsigned b = 0; b < METRIC_BUCKETS; b++) {
-		for (; bucket_high(slot, histogram->frac_bits) <= metric_bucket_bound(b); slot++)
+	for (unsigned b = 0; b < ladder->buckets; b++) {
+		const uint64_t bound = metric_bucket_bound(ladder, b);
+
+		for (; bucket_high(slot, histogram->frac_bits) <= bound; slot++)
 			passed += histogram->slots[slot];
 		ret[b] = passed;
 	}
+}
+
+uint64_t metric_scale(unsigned decimals)
+{
+	uint64_t scale = 1;
+
+	for (unsigned i = 0; i < decimals; i++)
+		scale *= 10;
+	return scale;
 }
 
 /* --- text --- */
@@ -76,10 +94,8 @@ static bool print_sample(FILE *out, const struct metric_family *family,
 
 static void print_number(FILE *out, uint64_t number, unsigned decimals)
 {
-	uint64_t scale = 1;
+	const uint64_t scale = metric_scale(decimals);
 
-	for (unsigned i = 0; i < decimals; i++)
-		scale *= 10;
 	fprintf(out, "%" PRIu64, number / scale);
 	if (decimals)
 		fprintf(out, ".%0*" PRIu64, (int)decimals, number % scale);
@@ -88,27 +104,46 @@ static void print_number(FILE *out, uint64_t number, unsigned decimals)
 
 /* Bounds are written as Prometheus writes those it reads from protobuf, so that series have the
  * same labels in all formats. */
+static void format_bound(char buffer[UNITS_TEXT_MAX], double bound)
+{
+	snprintf(buffer, UNITS_TEXT_MAX - 2, "%.15g", bound);
+	if (!strpbrk(buffer, ".e"))
+		strcat(buffer, ".0");
+}
+
 static bool print_histogram(FILE *out, const struct metric_family *family,
 			    const struct metric_series *series)
 {
+	const struct metric_ladder *ladder = metric_ladder_of(family);
 	const struct histogram *histogram = series->histogram;
-	uint64_t counts[METRIC_BUCKETS];
+	const double scale = (double)metric_scale(family->decimals);
+	uint64_t counts[METRIC_BUCKETS_MAX];
 	char bound[UNITS_TEXT_MAX];
 	bool is_done = true;
 
-	metric_buckets(histogram, counts);
-	for (unsigned b = 0; is_done && b < METRIC_BUCKETS; b++) {
-		snprintf(bound, sizeof(bound), "%.15g", (double)metric_bucket_bound(b) / NS_PER_S);
+	metric_buckets(ladder, histogram, counts);
+	for (unsigned b = 0; is_done && b < ladder->buckets; b++) {
+		format_bound(bound, (double)metric_bucket_bound(ladder, b) / scale);
 		is_done = print_sample(out, family, series, "_bucket", bound);
 		print_number(out, counts[b], 0);
 	}
 	is_done = is_done && print_sample(out, family, series, "_bucket", "+Inf");
 	print_number(out, histogram->count, 0);
 	is_done = is_done && print_sample(out, family, series, "_sum", NULL);
-	print_number(out, histogram->sum, 9);
+	print_number(out, histogram->sum, family->decimals);
 	is_done = is_done && print_sample(out, family, series, "_count", NULL);
 	print_number(out, histogram->count, 0);
 	return is_done;
+}
+
+/* Quotes stay as they are: the older of the two formats refuses an escape for them here. */
+static void print_help(FILE *out, const char *help)
+{
+	for (const char *at = help; *at; at++)
+		if (*at == '\n')
+			fputs("\\n", out);
+		else
+			fprintf(out, *at == '\\' ? "\\%c" : "%c", *at);
 }
 
 static const char *const types[] = {
@@ -123,8 +158,9 @@ static bool print_family(FILE *out, const struct metric_family *family, bool is_
 	const char *of_name = is_openmetrics ? "" : suffix;
 	bool is_done = true;
 
-	fprintf(out, "# HELP %s%s %s\n", family->name, of_name, family->help);
-	fprintf(out, "# TYPE %s%s %s\n", family->name, of_name, types[family->type]);
+	fprintf(out, "# HELP %s%s ", family->name, of_name);
+	print_help(out, family->help);
+	fprintf(out, "\n# TYPE %s%s %s\n", family->name, of_name, types[family->type]);
 	if (is_openmetrics && family->unit)
 		fprintf(out, "# UNIT %s %s\n", family->name, family->unit);
 	for (size_t i = 0; is_done && i < family->series.count; i++) {

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
 #include "report/exposition.h"
 #include "report/native_histogram.h"
 #include "report/openmetrics_text.h"
@@ -21,7 +20,7 @@ struct writer {
 	char *values[METRIC_LABELS];
 	Prometheus__LabelPair labels[METRIC_LABELS], *label_pointers[METRIC_LABELS];
 	struct native_histogram native;
-	Prometheus__Bucket buckets[METRIC_BUCKETS], *bucket_pointers[METRIC_BUCKETS];
+	Prometheus__Bucket buckets[METRIC_BUCKETS_MAX], *bucket_pointers[METRIC_BUCKETS_MAX];
 	Prometheus__BucketSpan spans[NATIVE_BUCKETS_MAX], *span_pointers[NATIVE_BUCKETS_MAX];
 	int64_t deltas[NATIVE_BUCKETS_MAX];
 };
@@ -68,29 +67,35 @@ static bool put_labels(struct writer *w, const struct metric_series *series,
 	return true;
 }
 
-static void put_classic(struct writer *w, const struct histogram *from, Prometheus__Histogram *to)
+static void put_classic(struct writer *w, const struct metric_family *family,
+			const struct histogram *from, Prometheus__Histogram *to)
 {
-	uint64_t counts[METRIC_BUCKETS];
+	const struct metric_ladder *ladder = metric_ladder_of(family);
+	const double scale = (double)metric_scale(family->decimals);
+	uint64_t counts[METRIC_BUCKETS_MAX];
 
-	metric_buckets(from, counts);
-	for (unsigned b = 0; b < METRIC_BUCKETS; b++) {
+	metric_buckets(ladder, from, counts);
+	for (unsigned b = 0; b < ladder->buckets; b++) {
 		w->buckets[b] = (Prometheus__Bucket)PROMETHEUS__BUCKET__INIT;
 		w->buckets[b].cumulative_count = counts[b];
-		w->buckets[b].upper_bound = (double)metric_bucket_bound(b) / NS_PER_S;
+		w->buckets[b].upper_bound = (double)metric_bucket_bound(ladder, b) / scale;
 		w->bucket_pointers[b] = &w->buckets[b];
 	}
-	to->n_bucket = METRIC_BUCKETS;
+	to->n_bucket = ladder->buckets;
 	to->bucket = w->bucket_pointers;
 }
 
 /* Prometheus takes a histogram without spans for a classic one, so an empty native histogram has an
  * empty span. */
-static void put_native(struct writer *w, const struct histogram *from, Prometheus__Histogram *to)
+static void put_native(struct writer *w, const struct metric_family *family,
+		       const struct histogram *from, Prometheus__Histogram *to)
 {
+	const struct native_scale scale = { metric_scale(family->decimals),
+					    metric_bucket_bound(metric_ladder_of(family), 0) + 1 };
 	struct native_histogram *native = &w->native;
 	uint64_t before = 0;
 
-	native_histogram_of(from, native);
+	native_histogram_of(from, &scale, native);
 	if (!native->span_count)
 		native->spans[native->span_count++] = (struct native_span){ 0 };
 	for (unsigned s = 0; s < native->span_count; s++) {
@@ -105,8 +110,8 @@ static void put_native(struct writer *w, const struct histogram *from, Prometheu
 	}
 	to->sample_count = native->count;
 	to->sample_sum = native->sum;
-	to->schema = NATIVE_SCHEMA;
-	to->zero_threshold = (double)NATIVE_ZERO_NS / NS_PER_S;
+	to->schema = native->schema;
+	to->zero_threshold = (double)scale.zero / (double)scale.unit;
 	to->zero_count = native->zero_count;
 	to->n_positive_span = native->span_count;
 	to->positive_span = w->span_pointers;
@@ -116,11 +121,7 @@ static void put_native(struct writer *w, const struct histogram *from, Prometheu
 
 static double scaled(uint64_t number, unsigned decimals)
 {
-	double scale = 1;
-
-	for (unsigned i = 0; i < decimals; i++)
-		scale *= 10;
-	return (double)number / scale;
+	return (double)number / (double)metric_scale(decimals);
 }
 
 static bool put_series(struct writer *w, const struct metric_family *family,
@@ -144,8 +145,8 @@ static bool put_series(struct writer *w, const struct metric_family *family,
 		metric.gauge = &gauge;
 		break;
 	case METRIC_HISTOGRAM:
-		put_classic(w, series->histogram, &histogram);
-		put_native(w, series->histogram, &histogram);
+		put_classic(w, family, series->histogram, &histogram);
+		put_native(w, family, series->histogram, &histogram);
 		metric.histogram = &histogram;
 		break;
 	}

@@ -52,7 +52,7 @@ static void put(struct scene *s, const char *a, const char *b, uint64_t number)
 
 static void open_scene(struct scene *s)
 {
-	*s = (struct scene){ .histogram = histogram_create(METRIC_FRAC_BITS) };
+	*s = (struct scene){ .histogram = histogram_create(4) };
 	histogram_record(s->histogram, 0, 1);
 	histogram_record(s->histogram, 1023, 2);
 	histogram_record(s->histogram, 1024, 4);
@@ -205,30 +205,69 @@ TEST(protobuf_has_classic_and_native_buckets)
  * buckets, which follow each other without gaps. */
 TEST(native_buckets_have_their_values)
 {
-	const unsigned first = bucket_slot(NATIVE_ZERO_NS, METRIC_FRAC_BITS);
-	int last = native_bucket_of(first, METRIC_FRAC_BITS);
-	double worst = 0;
+	/* By how much of itself a value may be outside of its bucket. */
+	static const struct {
+		unsigned frac_bits;
+		double least, most;
+	} rows[] = { { 0, 0, 0.5 },  { 1, 0, 0.3 },       { 2, 0, 0.15 },
+		     { 3, 0, 0.07 }, { 4, 0.017, 0.018 }, { 5, 0, 0.018 } };
 
-	for (unsigned slot = first; slot < BUCKET_SLOTS(METRIC_FRAC_BITS) - 1; slot++) {
-		const double low = (double)bucket_low(slot, METRIC_FRAC_BITS) / 1e9;
-		const double high = (double)bucket_high(slot, METRIC_FRAC_BITS) / 1e9;
-		const int bucket = native_bucket_of(slot, METRIC_FRAC_BITS);
+	for (size_t i = 0; i < array_length(rows); i++) {
+		const unsigned bits = rows[i].frac_bits, first = bucket_slot(1024, bits);
+		const int schema = native_schema_of(bits);
+		int last = native_bucket_of(first, bits, 1000000000);
+		double worst = 0;
 
-		assert_true(bucket == last || bucket == last + 1);
-		last = bucket;
-		worst = fmax(worst, (native_bucket_bound(bucket - 1) - low) / low);
-		worst = fmax(worst, (high - native_bucket_bound(bucket)) / high);
+		for (unsigned slot = first; slot < BUCKET_SLOTS(bits) - 1; slot++) {
+			const double low = (double)bucket_low(slot, bits) / 1e9;
+			const double high = (double)bucket_high(slot, bits) / 1e9;
+			const int bucket = native_bucket_of(slot, bits, 1000000000);
+
+			assert_true(bucket == last || bucket == last + 1);
+			last = bucket;
+			worst = fmax(worst, (native_bucket_bound(bucket - 1, schema) - low) / low);
+			worst = fmax(worst, (high - native_bucket_bound(bucket, schema)) / high);
+		}
+		assert_true(worst >= rows[i].least && worst < rows[i].most);
 	}
-	assert_true(worst > 0.017 && worst < 0.018);
+}
+
+/* Metrics of kstats have other bounds than latencies, and values that are no times. */
+TEST(families_have_their_own_buckets)
+{
+	static const struct metric_ladder ladder = { 0, 17 };
+	const struct native_scale scale = { 1, 1 };
+	static struct native_histogram native;
+	struct scene s;
+	size_t length;
+	char *text;
+
+	open_scene(&s);
+	begin(&s, "plain", METRIC_HISTOGRAM, NULL, 0);
+	s.families.items[s.families.count - 1].ladder = &ladder;
+	s.families.items[s.families.count - 1].help = "a\\b \"c\"\nd";
+	put(&s, "", "", 0);
+	text = printed(&s, EXPOSITION_TEXT, &length);
+	assert_non_null(strstr(text, "# HELP plain a\\\\b \"c\"\\nd\n"));
+	assert_non_null(strstr(text, "plain_bucket{le=\"0.0\"} 1\nplain_bucket{le=\"3.0\"} 1\n"));
+	assert_non_null(strstr(text, "plain_bucket{le=\"1023.0\"} 3\n"
+				     "plain_bucket{le=\"4095.0\"} 7\n"));
+	assert_non_null(strstr(text, "plain_bucket{le=\"4294967295.0\"} 15\n"));
+	assert_non_null(strstr(text, "plain_sum 800040006142\nplain_count 31\n"));
+	free(text);
+	native_histogram_of(s.histogram, &scale, &native);
+	assert_true(native.zero_count == 1 && native.count == 31);
+	close_scene(&s);
 }
 
 TEST(native_histograms_count_all)
 {
-	struct histogram *histogram = histogram_create(METRIC_FRAC_BITS);
+	struct histogram *histogram = histogram_create(4);
+	const struct native_scale scale = { 1000000000, 1024 };
 	static struct native_histogram before, after;
 	uint64_t seed = 9;
 
-	native_histogram_of(histogram, &after);
+	native_histogram_of(histogram, &scale, &after);
 	assert_int_equal(after.span_count + after.bucket_count, 0);
 	for (int i = 0; i < 500; i++) {
 		uint64_t count = 0;
@@ -237,7 +276,7 @@ TEST(native_histograms_count_all)
 		histogram_record(histogram, next_random(&seed) >> next_random(&seed) % 64,
 				 1 + next_random(&seed) % 3);
 		before = after;
-		native_histogram_of(histogram, &after);
+		native_histogram_of(histogram, &scale, &after);
 		for (unsigned b = 0; b < after.bucket_count; b++)
 			count += after.buckets[b];
 		for (unsigned span = 0; span < after.span_count; span++) {
@@ -256,4 +295,5 @@ TEST(native_histograms_count_all)
 UNIT_TESTS(cmocka_unit_test(text_has_all_digits), cmocka_unit_test(other_parsers_take_it),
 	   cmocka_unit_test(protobuf_has_classic_and_native_buckets),
 	   cmocka_unit_test(native_buckets_have_their_values),
+	   cmocka_unit_test(families_have_their_own_buckets),
 	   cmocka_unit_test(native_histograms_count_all))
