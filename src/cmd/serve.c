@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/glob.h"
 #include "base/interrupts.h"
 #include "base/version.h"
 #include "bpf/program_cost.h"
@@ -45,7 +46,8 @@ struct serve_arguments {
 	const char *listen, *token, *token_file;
 	uint64_t keep_ns;
 	size_t series_most;
-	bool quiet;
+	const char *kstats;
+	bool no_kstats, quiet;
 };
 
 static struct error *parse_keep(const char *argument, void *at)
@@ -61,6 +63,16 @@ static struct error *parse_series(const char *argument, void *at)
 	    (*(size_t *)at < METRICS_SERIES_LEAST || *(size_t *)at > METRICS_SERIES_GREATEST))
 		err = error_create("must be %d to %d", METRICS_SERIES_LEAST,
 				   METRICS_SERIES_GREATEST);
+	return err;
+}
+
+static struct error *parse_metric_pattern(const char *argument, void *at)
+{
+	struct error *err = *argument ? pattern_check(argument)
+				      : error_create("no name matches an empty pattern");
+
+	if (!err)
+		*(const char **)at = argument;
 	return err;
 }
 
@@ -87,6 +99,11 @@ static const struct option_row serve_rows[] = {
 	{ "max-series", 0, "NUMBER", parse_series, offsetof(struct serve_arguments, series_most),
 	  "Let /metrics have at most NUMBER series (default 2000); groups of threads beyond it are "
 	  "summed up.", NULL, false },
+	{ "kstats", 0, "PATTERN", parse_metric_pattern, offsetof(struct serve_arguments, kstats),
+	  "Show only metrics of kstats whose names match PATTERN, a glob such as 'disk_*' (default: "
+	  "all).", NULL, false },
+	{ "no-kstats", 0, NULL, parse_flag, offsetof(struct serve_arguments, no_kstats),
+	  "Read no metrics of kstats.", NULL, false },
 	{ "quiet", 'q', NULL, parse_flag, offsetof(struct serve_arguments, quiet),
 	  "Print only errors on standard error, and the URL if it has a random token.", NULL, false },
 	{ "interval", 'i', "TIME", parse_interval, offsetof(struct serve_arguments, profile.interval_ns),
@@ -296,6 +313,7 @@ static struct error *open_collector(struct serving *s, const sigset_t *before)
 		.ends_with_targets = profile_arguments_have_targets(&s->arguments->profile),
 		.may_return = profile_targets_may_return,
 		.context = &s->arguments->profile,
+		.kstats = s->arguments->no_kstats ? "" : s->arguments->kstats,
 		.socket = s->sockets[0],
 		.version = CTPROF_VERSION,
 		.mask = before,

@@ -27,6 +27,7 @@ struct collector {
 	uint64_t snapshot_ns;         /* CLOCK_MONOTONIC: of the last one */
 	struct symbol_cache *symbols; /* names from reading to reading */
 	struct guard *guard;          /* of files whose file systems may hang */
+	struct kstats_watch *kstats;  /* NULL: not wanted */
 	struct host_load before;
 	struct tick_buffer reading;        /* the last one */
 	struct tick_buffer reply;          /* to a request */
@@ -65,6 +66,7 @@ void collector_close(struct collector *c)
 	capturer_close(c->capturer);
 	error_destroy(c->failure);
 	guard_destroy(c->guard);
+	kstats_watch_destroy(c->kstats);
 	free(c->reading.bytes);
 	free(c->reply.bytes);
 	free(c);
@@ -181,7 +183,18 @@ static void look_at_host(struct collector *c, struct tick_host *ret)
 	c->before = now;
 }
 
-static struct error *take_reading(struct collector *c)
+static void changes_guard(struct kstats_changes *changes)
+{
+	kstats_changes_clear(changes);
+}
+
+/* Metrics of kstats belong to root, whatever privileges the program has. */
+static struct error *read_kstats(struct collector *c, struct kstats_changes *ret)
+{
+	return c->kstats ? kstats_watch_read(c->kstats, ret) : NULL;
+}
+
+static struct error *take_reading(struct collector *c, const struct kstats_changes *kstats)
 {
 	_cleanup_(profile_destroy) struct profile *profile = NULL;
 	struct tick_host host;
@@ -198,7 +211,7 @@ static struct error *take_reading(struct collector *c)
 	if (!profile->meta.version)
 		profile->meta.version =
 			profile_name(profile, c->options.version, strlen(c->options.version));
-	err = tick_pack(profile, &host, &c->reading);
+	err = tick_pack(profile, &host, kstats, &c->reading);
 	if (!err)
 		begin_sending(c, &c->reading);
 	return err;
@@ -315,6 +328,7 @@ static struct error *tick_session(struct collector *c)
 
 static struct error *take_when_due(struct collector *c)
 {
+	_cleanup_(changes) struct kstats_changes kstats = { 0 };
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	struct error *err;
 
@@ -322,7 +336,9 @@ static struct error *take_when_due(struct collector *c)
 		return NULL;
 	while (c->next_ns <= now)
 		c->next_ns += c->options.interval_ns;
-	err = take_reading(c);
+	err = read_kstats(c, &kstats);
+	if (!err)
+		err = take_reading(c, &kstats);
 	/* The memory was for one reading; the next may have fewer threads. */
 	malloc_trim(0);
 	return err;
@@ -332,6 +348,18 @@ static bool have_targets_ended(const struct collector *c)
 {
 	return c->options.ends_with_targets && profile_session_targets_ended(c->session) &&
 	       (!c->options.may_return || !c->options.may_return(c->options.context));
+}
+
+/* Values count from the first reading on. */
+static struct error *begin_kstats(struct collector *c)
+{
+	_cleanup_(changes) struct kstats_changes before = { 0 };
+	struct error *err;
+
+	if (c->options.kstats && !*c->options.kstats)
+		return NULL;
+	err = kstats_watch_create(c->options.kstats, &c->kstats);
+	return err ? err : kstats_watch_read(c->kstats, &before);
 }
 
 static struct error *start(struct collector *c)
@@ -357,6 +385,8 @@ struct error *collector_run(struct collector *c)
 	struct error *err = start(c);
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
+	if (!err)
+		err = begin_kstats(c);
 	c->next_ns = now + c->options.interval_ns;
 	c->ends_ns = c->options.duration_ns ? now + c->options.duration_ns : UINT64_MAX;
 	while (!err && !is_over(c)) {

@@ -28,9 +28,10 @@ struct collector_options {
 	/* Asked when there is none: may there be some later? NULL: no. */
 	bool (*may_return)(void *context);
 	void *context;
-	int socket;                           /* to the web process; stays the caller's */
-	const char *version;                  /* of ctprof, for the meta data */
-	const sigset_t *mask;                 /* of signals while it sleeps, which may end it */
+	const char *kstats;   /* of metrics of kstats that are read; NULL: all; "": none */
+	int socket;           /* to the web process; stays the caller's */
+	const char *version;  /* of ctprof, for the meta data */
+	const sigset_t *mask; /* of signals while it sleeps, which may end it */
 	const volatile sig_atomic_t *is_over; /* set by a signal's handler */
 };
 

@@ -125,6 +125,7 @@ struct book_size store_book_size(const struct store *store)
 		.nodes = (uint32_t)store->book->nodes.count,
 		.threads = (uint32_t)store->book->threads.count,
 		.wakers = (uint32_t)store->book->wakers.count,
+		.metrics = (uint32_t)store->metrics.count,
 	};
 }
 
@@ -140,7 +141,7 @@ size_t store_book_bytes(const struct store *store)
 	       SLOT_BYTES(&book->names.by_text) + SLOT_BYTES(&book->frame_numbers) +
 	       SLOT_BYTES(&book->node_index.others) + SLOT_BYTES(&store->name_numbers) +
 	       SLOT_BYTES(&store->thread_numbers) + SLOT_BYTES(&store->waker_numbers) +
-	       book->arena.used;
+	       book->arena.used + store_kstats_bytes(store);
 }
 
 /* --- taking a tick --- */
@@ -318,13 +319,17 @@ void store_tick_deinit(struct store_tick *tick)
 	array_deinit(&tick->begun);
 	array_deinit(&tick->ended);
 	array_deinit(&tick->cpu);
+	array_deinit(&tick->kstats);
+	array_deinit(&tick->values);
 }
 
 size_t store_tick_bytes(const struct store_tick *tick)
 {
 	return sizeof(*tick) + tick->samples.count * sizeof(struct sample) +
 	       tick->begun.count * sizeof(struct lasting) + tick->ended.count * sizeof(uint32_t) +
-	       tick->cpu.count * sizeof(struct thread_time);
+	       tick->cpu.count * sizeof(struct thread_time) +
+	       tick->kstats.count * sizeof(struct store_kstats) +
+	       tick->values.count * sizeof(struct tick_value);
 }
 
 static struct error *keep_tick(struct tick_taking *t)
@@ -333,6 +338,8 @@ static struct error *keep_tick(struct tick_taking *t)
 	array_fit(&t->into.begun);
 	array_fit(&t->into.ended);
 	array_fit(&t->into.cpu);
+	array_fit(&t->into.kstats);
+	array_fit(&t->into.values);
 	t->into.seq = ++t->store->last_seq;
 	t->into.after = store_book_size(t->store);
 	if (!array_push(&t->store->ticks, t->into))
@@ -362,6 +369,8 @@ static struct error *take_all(struct tick_taking *t)
 		err = take_samples(t, is_lasting);
 	if (!err)
 		err = end_others(t, is_lasting);
+	if (!err)
+		err = store_take_kstats(t->store, t->tick, t->names, &t->into);
 	return err ? err : keep_tick(t);
 }
 
@@ -381,6 +390,7 @@ struct error *store_take(struct store *store, const struct tick *tick)
 			.ns = header->ns,
 			.host = header->host,
 			.losses = header->losses,
+			.kstats_omitted = header->kstats_omitted,
 		},
 	};
 	struct error *err = t.names && t.frames && t.nodes && t.threads && t.wakers
@@ -435,6 +445,7 @@ void store_destroy(struct store *store)
 	word_map_deinit(&store->waker_numbers);
 	map_deinit(&store->lasting_before);
 	map_deinit(&store->lasting);
+	kstats_tables_clear(&store->metrics);
 	profile_destroy(store->book);
 	free(store);
 }

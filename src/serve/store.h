@@ -7,9 +7,10 @@
  *	store_profile(store, from_ns, to_ns, &profile); what all answers are made of
  *	store_destroy(store);
  *
- * Names, frames, nodes, threads and wakers of all readings are one *dictionary*, `book`, whose
- * numbers the stream of the page sends as well (doc/serve.md). It only grows, until most of it is
- * referred to by nothing that is kept; then it is made anew and `generation` is another.
+ * Names, frames, nodes, threads, wakers and metrics of kstats of all readings are one *dictionary*,
+ * `book`, whose numbers the stream of the page sends as well (doc/serve.md). It only grows, until
+ * most of it is referred to by nothing that is kept; then it is made anew and `generation` is
+ * another.
  *
  * Most threads of a host wait all the time. A wait that lasts through a whole reading, and through
  * the one before, is not repeated: a tick has the threads whose wait began to last and those whose
@@ -42,9 +43,18 @@ struct thread_time {
 	uint64_t ns;
 };
 
+/* What a metric of kstats recorded. */
+struct store_kstats {
+	uint32_t metric; /* of the dictionary */
+	uint32_t values; /* that many follow those of the metric before */
+	bool is_active, earlier_known;
+	uint32_t losses_known;
+	uint64_t losses[KSTATS_LOSS_COUNT], earlier;
+};
+
 /* How much of the dictionary there was after a tick. */
 struct book_size {
-	uint32_t names, frames, nodes, threads, wakers;
+	uint32_t names, frames, nodes, threads, wakers, metrics;
 };
 
 struct store_tick {
@@ -65,6 +75,13 @@ struct store_tick {
 	struct {
 		ARRAY(struct thread_time); /* exact times on CPUs */
 	} cpu;
+	struct {
+		ARRAY(struct store_kstats);
+	} kstats;
+	struct {
+		ARRAY(struct tick_value);
+	} values;
+	uint64_t kstats_omitted;
 };
 
 /* What readers of the stream cannot see from the names of a frame: bits. */
@@ -88,6 +105,7 @@ struct store {
 		ARRAY(const struct name *); /* numbers of those names that the stream sends */
 	} names;
 	struct word_map name_numbers, thread_numbers, waker_numbers;
+	struct kstats_tables metrics; /* what they are; without rows */
 	struct {
 		ARRAY(struct store_tick);
 	} ticks;                                    /* the oldest first, with consecutive `seq` */

@@ -169,6 +169,8 @@ static struct error *renew_book(struct store *store)
 	store->generation++;
 	if (!err)
 		err = number_book(store);
+	if (!err)
+		err = store_renumber_kstats(store);
 	for (size_t i = 0; i < store->ticks.count; i++)
 		store->ticks.items[i].after = store_book_size(store);
 	store->book_bytes_renewed = store_book_bytes(store);

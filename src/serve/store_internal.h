@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the files of the store share: store.c takes ticks, store_forget.c drops the oldest and makes
- * the dictionary anew, store_profile.c sums ticks up.
+ * the dictionary anew, store_kstats.c has what metrics of kstats recorded, store_profile.c sums
+ * ticks up.
  */
 #ifndef SERVE_STORE_INTERNAL_H
 #define SERVE_STORE_INTERNAL_H
@@ -21,6 +22,14 @@ struct error *store_number_names(struct store *store, const struct book_size *fr
 
 size_t store_tick_bytes(const struct store_tick *tick);
 void store_tick_deinit(struct store_tick *tick);
+
+/* Take what metrics of kstats recorded; `names` are those of the tick. */
+struct error *store_take_kstats(struct store *store, const struct tick *tick,
+				const struct name *const *names,
+				struct store_tick *into) MUST_CHECK;
+/* Forget the metrics that no tick has. */
+struct error *store_renumber_kstats(struct store *store) MUST_CHECK;
+size_t store_kstats_bytes(const struct store *store);
 
 /* Drop the ticks that are too old, or beyond what may be kept. */
 struct error *store_forget(struct store *store) MUST_CHECK;

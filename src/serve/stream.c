@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "kstats/distribution.h"
 #include "profile/preset.h"
 #include "serve/query.h"
 #include "serve/web.h"
@@ -107,6 +108,40 @@ static void put_wakers(struct json_writer *w, const struct store *store, uint32_
 	json_object_end(w);
 }
 
+static void put_word(struct json_writer *w, const char *word)
+{
+	if (word && *word)
+		json_string(w, word);
+	else
+		json_null(w);
+}
+
+/* What only some threads' values are of: "only comm nginx"; NULL: of all. */
+static void put_scope(struct json_writer *w, const struct kstats_table *table)
+{
+	_cleanup_free_ char *text = kstats_scope_text(&table->scope);
+
+	/* It begins with ", ". */
+	put_word(w, text && *text ? text + 2 : NULL);
+}
+
+static void put_metrics(struct json_writer *w, const struct store *store, uint32_t from,
+			uint32_t to)
+{
+	struct kstats_table *const *metrics = store->metrics.items + from;
+	const size_t count = to - from;
+
+	put_from(w, "metrics", from);
+	COLUMN_BY(json_string, w, "name", i, count, metrics[i]->name);
+	COLUMN_BY(put_word, w, "unit", i, count, metrics[i]->unit);
+	COLUMN_BY(put_word, w, "recorder", i, count, metrics[i]->recorder);
+	COLUMN_BY(put_word, w, "start", i, count, metrics[i]->start);
+	COLUMN_BY(put_word, w, "end", i, count, metrics[i]->end);
+	COLUMN_BY(put_scope, w, "scope", i, count, metrics[i]);
+	COLUMN(w, "frac_bits", i, count, metrics[i]->frac_bits);
+	json_object_end(w);
+}
+
 static void put_dictionary(struct json_writer *w, const struct store *store,
 			   const struct book_size *from, const struct book_size *to)
 {
@@ -115,6 +150,7 @@ static void put_dictionary(struct json_writer *w, const struct store *store,
 	put_nodes(w, store, from->nodes, to->nodes);
 	put_threads(w, store, from->threads, to->threads);
 	put_wakers(w, store, from->wakers, to->wakers);
+	put_metrics(w, store, from->metrics, to->metrics);
 }
 
 /* --- what threads did --- */
@@ -242,6 +278,84 @@ static void put_losses(struct json_writer *w, const struct profile_losses *losse
 	json_object_end(w);
 }
 
+/* --- metrics of kstats --- */
+
+/* A metric and its part of the values. */
+struct kstats_part {
+	const struct store_kstats *metric;
+	const struct tick_value *values;
+	unsigned frac_bits;
+};
+
+static void put_sum(struct json_writer *w, const struct kstats_part *part)
+{
+	unsigned __int128 sum = 0;
+
+	for (uint32_t i = 0; i < part->metric->values; i++) {
+		const struct kstats_slot slot = { part->values[i].count, part->values[i].sum };
+
+		sum += kstats_slot_sum(&slot, part->values[i].slot, part->frac_bits);
+	}
+	json_u64(w, sum > UINT64_MAX ? UINT64_MAX : (uint64_t)sum);
+}
+
+static void put_slots(struct json_writer *w, const struct kstats_part *part)
+{
+	json_array_begin(w);
+	for (uint32_t i = 0; i < part->metric->values; i++)
+		json_u64(w, part->values[i].slot);
+	json_array_end(w);
+}
+
+static void put_counts(struct json_writer *w, const struct kstats_part *part)
+{
+	json_array_begin(w);
+	for (uint32_t i = 0; i < part->metric->values; i++)
+		json_u64(w, part->values[i].count);
+	json_array_end(w);
+}
+
+/* Null: nothing that is lost is counted. */
+static void put_lost(struct json_writer *w, const struct store_kstats *metric)
+{
+	uint64_t lost = 0;
+
+	for (unsigned loss = 0; loss < KSTATS_LOSS_COUNT; loss++)
+		lost += metric->losses_known & 1u << loss ? metric->losses[loss] : 0;
+	if (metric->losses_known)
+		json_u64(w, lost);
+	else
+		json_null(w);
+}
+
+static struct error *put_kstats(struct json_writer *w, const struct store *store,
+				const struct store_tick *tick)
+{
+	const size_t count = tick->kstats.count;
+	const struct store_kstats *metrics = tick->kstats.items;
+	const struct tick_value *values = tick->values.items;
+	_cleanup_free_ struct kstats_part *parts = calloc(count + 1, sizeof(*parts));
+
+	if (!parts)
+		return &error_no_memory;
+	for (size_t i = 0; i < count; values += metrics[i++].values)
+		parts[i] =
+			(struct kstats_part){ &metrics[i], values,
+					      store->metrics.items[metrics[i].metric]->frac_bits };
+	json_key(w, "kstats");
+	json_object_begin(w);
+	COLUMN(w, "metric", i, count, metrics[i].metric);
+	COLUMN(w, "active", i, count, metrics[i].is_active);
+	COLUMN_BY(put_lost, w, "lost", i, count, &metrics[i]);
+	COLUMN_BY(put_sum, w, "sum", i, count, &parts[i]);
+	COLUMN_BY(put_slots, w, "slots", i, count, &parts[i]);
+	COLUMN_BY(put_counts, w, "counts", i, count, &parts[i]);
+	json_key(w, "omitted");
+	json_u64(w, tick->kstats_omitted);
+	json_object_end(w);
+	return NULL;
+}
+
 /* --- events --- */
 
 struct error *stream_write_tick(struct json_writer *w, const struct store *store,
@@ -265,6 +379,8 @@ struct error *stream_write_tick(struct json_writer *w, const struct store *store
 	put_cpu(w, tick);
 	put_host(w, &tick->host);
 	put_losses(w, &tick->losses);
+	if (!err)
+		err = put_kstats(w, store, tick);
 	json_object_end(w);
 	position->seq = tick->seq;
 	position->has_ticks = true;

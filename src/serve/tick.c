@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define TICK_MAGIC 0x316b636974707463 /* "ctptick1" */
+#define TICK_MAGIC 0x326b636974707463 /* "ctptick2" */
 
 /* Tables are aligned for all of their types. */
 #define ALIGNED(length) (((length) + 7) & ~(size_t)7)
@@ -13,7 +13,9 @@
 /* The tables of the tick that is made. */
 struct tick_packing {
 	const struct profile *profile;
-	struct word_map names;        /* by address, their numbers */
+	struct word_map names; /* by address, their numbers */
+	struct arena arena;    /* of words that are not names of the profile */
+	struct names words;
 	struct word_map frame_by_key; /* what of a frame is sent, its number */
 	uint32_t *frames, *nodes;     /* numbers in the tick; TICK_NONE: not sent */
 #define PACKING_TABLE(type, name) \
@@ -27,6 +29,8 @@ struct tick_packing {
 static void packing_deinit(struct tick_packing *p)
 {
 	word_map_deinit(&p->names);
+	names_deinit(&p->words);
+	arena_deinit(&p->arena);
 	word_map_deinit(&p->frame_by_key);
 	free(p->frames);
 	free(p->nodes);
@@ -205,6 +209,60 @@ static struct error *put_latencies(struct tick_packing *p)
 	return NULL;
 }
 
+static struct error *number_of_word(struct tick_packing *p, const char *word, uint32_t *ret)
+{
+	const struct name *name = word ? names_intern(&p->words, word, strlen(word)) : NULL;
+
+	return word && !name ? &error_no_memory : number_of_name(p, name, ret);
+}
+
+static struct error *put_values(struct tick_packing *p, const struct kstats_table *table,
+				uint32_t *ret)
+{
+	const struct kstats_row *row = table->rows.count ? table->rows.items : NULL;
+
+	*ret = 0;
+	for (uint32_t slot = 0; row && slot < BUCKET_SLOTS(table->frac_bits); slot++) {
+		const struct tick_value value = { .slot = slot,
+						  .count = row->slots[slot].count,
+						  .sum = row->slots[slot].sum };
+
+		if (!value.count)
+			continue;
+		++*ret;
+		if (!array_push(&p->values_, value))
+			return &error_no_memory;
+	}
+	return NULL;
+}
+
+static struct error *put_kstats(struct tick_packing *p, const struct kstats_tables *tables)
+{
+	for (size_t i = 0; i < tables->count; i++) {
+		const struct kstats_table *from = tables->items[i];
+		struct tick_kstats to = {
+			.frac_bits = from->frac_bits,
+			.is_active = from->is_active,
+			.losses_known = from->losses_known,
+			.earlier_known = from->earlier_known,
+			.earlier = from->earlier,
+		};
+		struct error *err = put_values(p, from, &to.values);
+
+		memcpy(to.losses, from->losses, sizeof(to.losses));
+#define WORD_PUT(word, member) \
+	if (!err)              \
+		err = number_of_word(p, from->member, &to.word);
+		TICK_KSTATS_WORDS(WORD_PUT)
+#undef WORD_PUT
+		if (err)
+			return err;
+		if (!array_push(&p->kstats_, to))
+			return &error_no_memory;
+	}
+	return NULL;
+}
+
 static struct error *put_meta(struct tick_packing *p, struct tick_meta *ret)
 {
 	const struct profile_meta *meta = &p->profile->meta;
@@ -269,7 +327,7 @@ static struct error *join(const struct tick_packing *p, struct tick_header *head
 }
 
 struct error *tick_pack(const struct profile *profile, const struct tick_host *host,
-			struct tick_buffer *buffer)
+			const struct kstats_changes *kstats, struct tick_buffer *buffer)
 {
 	_cleanup_(packing_deinit) struct tick_packing p = {
 		.profile = profile,
@@ -282,9 +340,12 @@ struct error *tick_pack(const struct profile *profile, const struct tick_host *h
 		.ns = profile->meta.duration_ns,
 		.host = *host,
 		.losses = profile->meta.losses,
+		.kstats_omitted = kstats->omitted,
 	};
 	struct error *err;
 
+	arena_init(&p.arena, SIZE_MAX);
+	names_init(&p.words, &p.arena);
 	if (!p.frames || !p.nodes)
 		return &error_no_memory;
 	memset(p.frames, 0xff, profile->frames.count * sizeof(*p.frames));
@@ -298,6 +359,8 @@ struct error *tick_pack(const struct profile *profile, const struct tick_host *h
 		err = put_samples(&p);
 	if (!err)
 		err = put_latencies(&p);
+	if (!err)
+		err = put_kstats(&p, &kstats->tables);
 	if (!err)
 		err = put_meta(&p, &header.meta);
 	return err ? err : join(&p, &header, buffer);
@@ -415,6 +478,45 @@ static bool latencies_are_sound(const struct tick *tick)
 	return left == 0;
 }
 
+static bool words_are_sound(const struct tick *tick, const struct tick_kstats *metric)
+{
+	return is_name(tick, metric->name) && is_name(tick, metric->unit)
+#define WORD_SOUND(word, member) &&is_name_or_none(tick, metric->word)
+						      TICK_KSTATS_WORDS(WORD_SOUND)
+#undef WORD_SOUND
+		;
+}
+
+/* Values ascend, so that a slot has one. */
+static bool values_are_sound(const struct tick_value *values, const struct tick_kstats *metric)
+{
+	for (uint32_t i = 0; i < metric->values; i++)
+		if (values[i].slot >= BUCKET_SLOTS(metric->frac_bits) ||
+		    (i && values[i].slot <= values[i - 1].slot))
+			return false;
+	return true;
+}
+
+static bool kstats_are_sound(const struct tick *tick)
+{
+	const struct tick_value *values = tick->values;
+	uint64_t left = tick->header->values_count;
+
+	if (tick->header->kstats_count > KSTATS_WATCH_MOST)
+		return false;
+	for (size_t i = 0; i < tick->header->kstats_count; i++) {
+		const struct tick_kstats *metric = &tick->kstats[i];
+
+		if (!words_are_sound(tick, metric) || metric->frac_bits > BUCKET_FRAC_BITS_MAX ||
+		    metric->is_active > 1 || metric->earlier_known > 1 || metric->values > left ||
+		    !values_are_sound(values, metric))
+			return false;
+		values += metric->values;
+		left -= metric->values;
+	}
+	return left == 0;
+}
+
 static bool names_are_sound(const struct tick *tick)
 {
 	uint64_t left = tick->header->text_count;
@@ -454,7 +556,7 @@ struct error *tick_unpack(const void *bytes, size_t length, struct tick *ret)
 		return malformed("bytes behind the last table");
 	if (!names_are_sound(&tick) || !meta_is_sound(&tick) || !frames_are_sound(&tick) ||
 	    !nodes_are_sound(&tick) || !threads_are_sound(&tick) || !samples_are_sound(&tick) ||
-	    !latencies_are_sound(&tick))
+	    !latencies_are_sound(&tick) || !kstats_are_sound(&tick))
 		return malformed("a number beyond its table");
 	*ret = tick;
 	return NULL;

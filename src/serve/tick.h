@@ -4,10 +4,11 @@
  * and the tables that follow it. Both are one program on one host, so structs are sent as they are.
  *
  *	struct tick_buffer buffer = { 0 };
- *	err = tick_pack(profile, &host, &buffer);       in the collector
+ *	err = tick_pack(profile, &host, &kstats, &buffer);      in the collector
  *	write(pipe, buffer.bytes, buffer.length);
  *
- *	err = tick_unpack(bytes, length, &tick);        in the web process; points into `bytes`
+ *	err = tick_unpack(bytes, length, &tick);                in the web process; points into
+ * `bytes`
  *
  * Each tick stands for itself: the collector remembers nothing of what it has sent, and the web
  * process may begin with any tick. Numbers are those of the tables in the same tick; TICK_NONE is
@@ -16,6 +17,7 @@
 #ifndef SERVE_TICK_H
 #define SERVE_TICK_H
 
+#include "kstats/watch.h"
 #include "profile/profile.h"
 #include "sched/profile_record.h"
 
@@ -85,6 +87,38 @@ struct tick_slot {
 	uint64_t count;
 };
 
+/* Words of a metric of kstats, and where a table has them: WORD(name, member). */
+#define TICK_KSTATS_WORDS(WORD)                             \
+	WORD(name, name)                                    \
+	WORD(unit, unit)                                    \
+	WORD(recorder, recorder)                            \
+	WORD(host, host)                                    \
+	WORD(start, start)                                  \
+	WORD(end, end)                                      \
+	WORD(key, scope.key)                                \
+	WORD(only_pid, scope.only[KSTATS_FILTER_PID])       \
+	WORD(only_cgroup, scope.only[KSTATS_FILTER_CGROUP]) \
+	WORD(only_comm, scope.only[KSTATS_FILTER_COMM])     \
+	WORD(only_cpus, scope.only[KSTATS_FILTER_CPUS])
+
+/* What a metric of kstats recorded in the interval; its values follow those of the one before. */
+struct tick_kstats {
+#define KSTATS_WORD(name, member) uint32_t name; /* of names; all but the first two: TICK_NONE */
+	TICK_KSTATS_WORDS(KSTATS_WORD)
+#undef KSTATS_WORD
+	uint32_t frac_bits, values; /* values: how many slots are not empty */
+	uint32_t is_active;
+	uint32_t losses_known, earlier_known;
+	uint64_t losses[KSTATS_LOSS_COUNT], earlier;
+};
+
+/* In the order of slots. */
+struct tick_value {
+	uint32_t slot;
+	uint32_t unused;
+	uint64_t count, sum; /* the sum is scaled (histogram/bucket.h) */
+};
+
 /* What a profile says of itself in words (struct profile_meta), as numbers of names. */
 #define TICK_META_NAMES(NAME) NAME(host) NAME(kernel) NAME(version) NAME(mode) NAME(target)
 
@@ -107,6 +141,8 @@ struct tick_meta {
 	TABLE(struct tick_waker, wakers)      \
 	TABLE(struct tick_latency, latencies) \
 	TABLE(struct tick_slot, slots)        \
+	TABLE(struct tick_kstats, kstats)     \
+	TABLE(struct tick_value, values)      \
 	TABLE(uint32_t, names)                \
 	TABLE(char, text)
 
@@ -117,6 +153,7 @@ struct tick_header {
 	struct tick_meta meta;
 	struct tick_host host;
 	struct profile_losses losses;
+	uint64_t kstats_omitted; /* metrics that were not read: there are too many */
 #define TICK_COUNT(type, name) uint64_t name##_count;
 	TICK_TABLES(TICK_COUNT)
 #undef TICK_COUNT
@@ -140,9 +177,9 @@ struct tick_buffer {
 struct error *tick_buffer_reserve(struct tick_buffer *buffer, size_t room) MUST_CHECK;
 
 /* A profile whose frames have names. Of its frames, addresses are left out, so that frames of one
- * line are one; of its nodes, those that no sample has. */
+ * line are one; of its nodes, those that no sample has; of metrics, slots without values. */
 struct error *tick_pack(const struct profile *profile, const struct tick_host *host,
-			struct tick_buffer *buffer) MUST_CHECK;
+			const struct kstats_changes *kstats, struct tick_buffer *buffer) MUST_CHECK;
 
 /* Checks that all lengths fit and all numbers are in their tables; samples of a class without time
  * are allowed. `bytes` is aligned for uint64_t. */

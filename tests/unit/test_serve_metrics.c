@@ -68,7 +68,7 @@ static void end_reading(struct scene *s, struct profile *p)
 	struct tick_buffer buffer = { 0 };
 	struct tick tick;
 
-	expect_ok(tick_pack(p, &host, &buffer));
+	expect_ok(tick_pack(p, &host, &(struct kstats_changes){ 0 }, &buffer));
 	expect_ok(tick_unpack(buffer.bytes, buffer.length, &tick));
 	expect_ok(store_take(s->store, &tick));
 	expect_ok(metrics_take(&s->metrics, s->store, &tick));

@@ -7,6 +7,7 @@
 
 #include "profile/files.h"
 #include "serve/store.h"
+#include "unit/kstats_scene.h"
 #include "unit/profile_scene.h"
 
 #define SECOND ((uint64_t)1000000000)
@@ -77,17 +78,25 @@ static struct profile *a_reading(uint64_t *seed, uint64_t number, struct wait *w
 	return p;
 }
 
-static void take(struct store *store, const struct profile *p)
+static void take_both(struct store *store, const struct profile *p,
+		      const struct kstats_changes *kstats)
 {
 	const struct tick_host host = { .cpu_ns = 7, .load_hundredths = 150 };
 	struct tick_buffer buffer = { 0 };
 	struct tick tick;
 
-	expect_ok(tick_pack(p, &host, &buffer));
+	expect_ok(tick_pack(p, &host, kstats, &buffer));
 	expect_ok(tick_unpack(buffer.bytes, buffer.length, &tick));
 	expect_ok(store_take(store, &tick));
 	free(buffer.bytes);
 	assert_int_equal(store->traits.count, store->book->frames.count);
+}
+
+static void take(struct store *store, const struct profile *p)
+{
+	const struct kstats_changes none = { 0 };
+
+	take_both(store, p, &none);
 }
 
 struct lines {
@@ -301,11 +310,130 @@ TEST(waits_that_last_are_kept_once)
 	store_destroy(store);
 }
 
+/* --- metrics of kstats --- */
+
+static struct kstats_table *a_metric(const char *name, unsigned frac_bits, uint64_t values,
+				     uint64_t *seed)
+{
+	struct kstats_table *table = scene_kstats(name, frac_bits);
+
+	scene_kstats_word(&table->start, "syscall:read");
+	scene_kstats_word(&table->scope.only[KSTATS_FILTER_COMM], "nginx");
+	table->is_active = values % 2;
+	table->losses_known = 1u << KSTATS_LOSS_full;
+	table->losses[KSTATS_LOSS_full] = values;
+	for (uint64_t i = 0; i < values; i++)
+		scene_kstats_record(table, 0, NULL, scene_kstats_value(seed));
+	return table;
+}
+
+/* The part of a tick that a metric has is the metric. */
+static void expect_metric(const struct store *store, const struct store_tick *tick, size_t number,
+			  const struct kstats_table *wanted)
+{
+	const struct store_kstats *metric = &tick->kstats.items[number];
+	const struct kstats_table *table = store->metrics.items[metric->metric];
+	struct kstats_distribution all = scene_kstats_all(wanted);
+	const struct tick_value *value = tick->values.items;
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < number; i++)
+		value += tick->kstats.items[i].values;
+	assert_string_equal(table->name, wanted->name);
+	assert_string_equal(table->start, "syscall:read");
+	assert_string_equal(table->scope.only[KSTATS_FILTER_COMM], "nginx");
+	assert_int_equal(table->frac_bits, wanted->frac_bits);
+	assert_int_equal(metric->is_active, wanted->is_active);
+	assert_true(metric->losses[KSTATS_LOSS_full] == wanted->losses[KSTATS_LOSS_full]);
+	for (uint32_t i = 0; i < metric->values; i++) {
+		const struct kstats_slot *slot = &all.slots[value[i].slot];
+
+		assert_true(value[i].count == slot->count && value[i].sum == slot->sum);
+		count += value[i].count;
+	}
+	assert_true(count == all.count);
+	kstats_distribution_clear(&all);
+}
+
+static struct profile *an_empty_reading(uint64_t number)
+{
+	struct profile *p = build_profile();
+
+	p->meta.captured_at_unix_ns = T0 + number * SECOND;
+	p->meta.duration_ns = SECOND;
+	return p;
+}
+
+/* Metrics come and go, and one is created again with other bits. */
+TEST(metrics_are_kept)
+{
+	enum { METRICS = 4 };
+	struct store *store = a_store(1000 * SECOND, (size_t)1 << 30);
+	uint64_t seed = 5;
+
+	for (uint64_t i = 0; i < 12; i++) {
+		struct profile *p = an_empty_reading(i);
+		struct kstats_changes kstats = { .omitted = i };
+
+		for (uint64_t m = 0; m < METRICS; m++) {
+			char name[8];
+
+			snprintf(name, sizeof(name), "m%u", (unsigned)m);
+			if (i % (m + 1) == 0)
+				assert_true(array_push(
+					&kstats.tables,
+					a_metric(name, m == 3 && i > 5 ? 5 : 3, i * m, &seed)));
+		}
+		take_both(store, p, &kstats);
+		assert_int_equal(store->ticks.items[i].kstats.count, kstats.tables.count);
+		assert_true(store->ticks.items[i].kstats_omitted == i);
+		for (size_t m = 0; m < kstats.tables.count; m++)
+			expect_metric(store, &store->ticks.items[i], m, kstats.tables.items[m]);
+		kstats_changes_clear(&kstats);
+		profile_destroy(p);
+	}
+	assert_int_equal(store->metrics.count, METRICS + 1);
+	assert_int_equal(store->ticks.items[11].after.metrics, METRICS + 1);
+	store_destroy(store);
+}
+
+/* A new dictionary has those metrics that a tick has, under other numbers. */
+TEST(metrics_are_forgotten)
+{
+	enum { MANY = 400 };
+	struct store *store = a_store(5 * SECOND, (size_t)200 << 10);
+	const uint64_t generation = store->generation;
+	struct wait waits_of[THREADS] = { 0 };
+	uint64_t seed = 5;
+
+	for (uint64_t i = 0; i < MANY; i++) {
+		struct profile *p = a_reading(&seed, i, waits_of, THREADS);
+		struct kstats_changes kstats = { 0 };
+		const struct store_tick *last;
+		char name[16];
+
+		snprintf(name, sizeof(name), "m%u", (unsigned)i / 3);
+		assert_true(array_push(&kstats.tables, a_metric("always", 3, 3, &seed)));
+		assert_true(array_push(&kstats.tables, a_metric(name, 2, 4, &seed)));
+		take_both(store, p, &kstats);
+		last = &store->ticks.items[store->ticks.count - 1];
+		for (size_t m = 0; m < kstats.tables.count; m++)
+			expect_metric(store, last, m, kstats.tables.items[m]);
+		assert_int_equal(last->after.metrics, store->metrics.count);
+		kstats_changes_clear(&kstats);
+		profile_destroy(p);
+	}
+	assert_true(store->generation > generation);
+	assert_true(store->metrics.count < MANY / 3);
+	store_destroy(store);
+}
+
 /* Nothing but what was packed is taken: any cut, and any number beyond its table. */
 TEST(broken_ticks)
 {
 	struct profile *p = full_profile(5);
 	const struct tick_host host = { 0 };
+	struct kstats_changes kstats = { 0 };
 	struct tick_buffer buffer = { 0 };
 	struct tick tick;
 	uint64_t seed = 1;
@@ -313,7 +441,10 @@ TEST(broken_ticks)
 	for (size_t i = 0; i < p->samples.count; i++)
 		p->samples.items[i].waker = 0;
 	p->meta.duration_ns = SECOND;
-	expect_ok(tick_pack(p, &host, &buffer));
+	assert_true(array_push(&kstats.tables, a_metric("a", 3, 9, &seed)));
+	assert_true(array_push(&kstats.tables, a_metric("b", 5, 2, &seed)));
+	expect_ok(tick_pack(p, &host, &kstats, &buffer));
+	kstats_changes_clear(&kstats);
 	expect_ok(tick_unpack(buffer.bytes, buffer.length, &tick));
 	for (size_t length = 0; length < buffer.length; length += 8) {
 		char *cut = malloc(length + 1);
@@ -378,4 +509,5 @@ UNIT_TESTS(cmocka_unit_test(a_range_is_the_sum_of_its_readings),
 	   cmocka_unit_test(times_of_threads_add_up), cmocka_unit_test(forgets_what_is_old),
 	   cmocka_unit_test(forgets_what_is_too_much),
 	   cmocka_unit_test(waits_that_last_are_kept_once), cmocka_unit_test(frames_have_traits),
+	   cmocka_unit_test(metrics_are_kept), cmocka_unit_test(metrics_are_forgotten),
 	   cmocka_unit_test(broken_ticks))
