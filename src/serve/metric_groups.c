@@ -193,6 +193,15 @@ static bool is_over(const struct metric_groups *g, const struct metric_group *gr
 	return group->seen + READINGS_UNTIL_OVER <= g->readings;
 }
 
+static void fold(struct metric_groups *g, const struct metric_group_time *time)
+{
+	g->all.items[time->group].shown = TICK_NONE;
+	for (unsigned s = 0; s < STATE_COUNT; s++) {
+		g->special[GROUPS_ENDED][s] += time->ns[s];
+		g->series -= time->ns[s] != 0;
+	}
+}
+
 /* Put the times of groups that are over together. */
 static void fold_ended(struct metric_groups *g)
 {
@@ -202,18 +211,23 @@ static void fold_ended(struct metric_groups *g)
 		const struct metric_group_time *time = &g->shown.items[i];
 		struct metric_group *group = &g->all.items[time->group];
 
-		if (!is_over(g, group)) {
-			group->shown = (uint32_t)kept;
-			g->shown.items[kept++] = *time;
+		if (is_over(g, group)) {
+			fold(g, time);
 			continue;
 		}
-		group->shown = TICK_NONE;
-		for (unsigned s = 0; s < STATE_COUNT; s++) {
-			g->special[GROUPS_ENDED][s] += time->ns[s];
-			g->series -= time->ns[s] != 0;
-		}
+		group->shown = (uint32_t)kept;
+		g->shown.items[kept++] = *time;
 	}
 	g->shown.count = kept;
+}
+
+void metric_groups_limit(struct metric_groups *groups, size_t series_most)
+{
+	groups->series_most = series_most;
+	if (groups->series > series_most)
+		fold_ended(groups);
+	while (groups->series > series_most)
+		fold(groups, &groups->shown.items[--groups->shown.count]);
 }
 
 /* The group that ran most first, then the one with more threads or time. */

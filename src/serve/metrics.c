@@ -16,22 +16,32 @@ static size_t histograms_for(size_t series_most)
 	return most > LATENCIES_SPECIAL ? most : LATENCIES_SPECIAL;
 }
 
+/* So may metrics of kstats, which take what groups would have: few hosts have any. */
+static size_t kstats_for(size_t series_most)
+{
+	return series_most / 4 / METRIC_KSTATS_SERIES;
+}
+
 void metrics_init(struct metrics *metrics, size_t series_most)
 {
 	const size_t histograms = histograms_for(series_most);
 
-	*metrics = (struct metrics){ 0 };
+	*metrics = (struct metrics){
+		.series_of_groups = series_most - SERIES_OF_HOST -
+				    (size_t)GROUPS_SPECIAL * STATE_COUNT -
+				    histograms * LATENCY_KINDS * METRIC_HISTOGRAM_SERIES,
+	};
 	memset(metrics->pressure_ns, 0xff, sizeof(metrics->pressure_ns));
 	metric_latencies_init(&metrics->latencies, histograms);
-	metric_groups_init(&metrics->groups,
-			   series_most - SERIES_OF_HOST - (size_t)GROUPS_SPECIAL * STATE_COUNT -
-				   histograms * LATENCY_KINDS * METRIC_HISTOGRAM_SERIES);
+	metric_kstats_init(&metrics->kstats, kstats_for(series_most));
+	metric_groups_init(&metrics->groups, metrics->series_of_groups);
 }
 
 void metrics_deinit(struct metrics *metrics)
 {
 	metric_groups_deinit(&metrics->groups);
 	metric_latencies_deinit(&metrics->latencies);
+	metric_kstats_deinit(&metrics->kstats);
 }
 
 static void take_host(struct metrics *m, const struct tick_host *host)
@@ -60,8 +70,14 @@ static void take_losses(struct metrics *m, const struct profile_losses *losses)
 struct error *metrics_take(struct metrics *metrics, const struct store *store,
 			   const struct tick *tick)
 {
-	struct error *err = metric_groups_take(&metrics->groups, store);
+	struct error *err = metric_kstats_take(&metrics->kstats, store);
 
+	if (err)
+		return err;
+	metric_groups_limit(&metrics->groups,
+			    metrics->series_of_groups -
+				    metrics->kstats.all.count * METRIC_KSTATS_SERIES);
+	err = metric_groups_take(&metrics->groups, store);
 	if (err)
 		return err;
 	metrics->readings++;

@@ -15,6 +15,7 @@
 
 #include "serve/http.h"
 #include "serve/metric_groups.h"
+#include "serve/metric_kstats.h"
 #include "serve/metric_latencies.h"
 
 #define METRICS_SERIES          2000
@@ -25,6 +26,8 @@
 struct metrics {
 	struct metric_groups groups;
 	struct metric_latencies latencies;
+	struct metric_kstats kstats;
+	size_t series_of_groups; /* without metrics of kstats */
 	uint64_t readings, ns;
 	uint64_t cpu_ns, pressure_ns[TICK_PRESSURES_COUNT];
 	struct tick_host host; /* of the last reading */

@@ -235,6 +235,9 @@ static void put_measurement(struct metrics_answering *m)
 		"Switches that the kernel did not report.", metrics->missed);
 	put_one(m, "ctprof_truncated_stacks", METRIC_COUNTER, NULL, 0,
 		"Stacks with more frames than are taken.", metrics->truncated);
+	put_one(m, "ctprof_kstats_without_series", METRIC_GAUGE, NULL, 0,
+		"Metrics of kstats that there are no series for in the last reading.",
+		metrics->kstats.left_out);
 	put_one(m, "ctprof_groups_in_other", METRIC_GAUGE, NULL, 0,
 		"Groups of threads that are part of threads=\"other\" in the last reading.",
 		metric_groups_in_other(&metrics->groups));
@@ -272,13 +275,19 @@ static void put_http(struct metrics_answering *m)
 		counts.streams);
 }
 
-static struct error *make_families(const struct web *web, struct metric_families *ret)
+/* `kstats`: what some of the families refer to. */
+static struct error *make_families(const struct web *web, struct metric_families *ret,
+				   struct metric_kstats_families *kstats)
 {
 	struct metrics_answering m = { .families = ret, .web = web };
+	struct error *err;
 
 	put_groups(&m);
 	put_threads(&m);
 	put_latencies(&m);
+	err = metric_kstats_families(&web->metrics.kstats, ret, kstats);
+	if (err)
+		return err;
 	put_host(&m);
 	put_measurement(&m);
 	put_cost(&m);
@@ -353,8 +362,9 @@ static enum exposition format_of(const char *accept)
 static struct error *print(enum exposition format, const struct web *web, char **ret,
 			   size_t *ret_length)
 {
+	_cleanup_(metric_kstats_families_clear) struct metric_kstats_families kstats = { 0 };
 	_cleanup_(metric_families_deinit) struct metric_families families = { 0 };
-	struct error *err = make_families(web, &families);
+	struct error *err = make_families(web, &families, &kstats);
 	FILE *out = err ? NULL : open_memstream(ret, ret_length);
 
 	if (err || !out)

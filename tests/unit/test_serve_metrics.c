@@ -6,7 +6,9 @@
 
 #include <stdio.h>
 
+#include "base/file.h"
 #include "report/exposition.h"
+#include "unit/kstats_scene.h"
 #include "unit/profile_scene.h"
 
 #define SECOND ((uint64_t)1000000000)
@@ -16,7 +18,8 @@ struct scene {
 	struct store *store;
 	struct metrics metrics;
 	uint64_t readings, seed;
-	uint64_t sums[STATE_COUNT]; /* what all threads did */
+	uint64_t sums[STATE_COUNT];   /* what all threads did */
+	struct kstats_changes kstats; /* of the reading that is made */
 };
 
 static void open_scene(struct scene *s, size_t series_most, size_t bytes_most)
@@ -68,11 +71,12 @@ static void end_reading(struct scene *s, struct profile *p)
 	struct tick_buffer buffer = { 0 };
 	struct tick tick;
 
-	expect_ok(tick_pack(p, &host, &(struct kstats_changes){ 0 }, &buffer));
+	expect_ok(tick_pack(p, &host, &s->kstats, &buffer));
 	expect_ok(tick_unpack(buffer.bytes, buffer.length, &tick));
 	expect_ok(store_take(s->store, &tick));
 	expect_ok(metrics_take(&s->metrics, s->store, &tick));
 	free(buffer.bytes);
+	kstats_changes_clear(&s->kstats);
 	profile_destroy(p);
 }
 
@@ -320,7 +324,116 @@ TEST(latencies_are_bounded)
 	close_scene(&s);
 }
 
+/* --- metrics of kstats --- */
+
+static void put_metric(struct scene *s, const char *name, const char *start, unsigned frac_bits,
+		       uint64_t values, uint64_t value)
+{
+	struct kstats_table *table = scene_kstats(name, frac_bits);
+
+	scene_kstats_word(&table->host, "h");
+	scene_kstats_word(&table->start, start);
+	table->losses_known = 1u << KSTATS_LOSS_full;
+	table->losses[KSTATS_LOSS_full] = values;
+	for (uint64_t i = 0; i < values; i++)
+		scene_kstats_record(table, 0, NULL, value);
+	assert_true(array_push(&s->kstats.tables, table));
+}
+
+static char *printed_kstats(const struct scene *s)
+{
+	struct metric_kstats_families owned = { 0 };
+	struct metric_families families = { 0 };
+	char *text = NULL;
+	size_t length, series = 0;
+	FILE *out = open_memstream(&text, &length);
+
+	expect_ok(metric_kstats_families(&s->metrics.kstats, &families, &owned));
+	expect_ok(expositions[EXPOSITION_TEXT].print(out, &families));
+	assert_true(file_close_memory(out, &text));
+	metric_families_deinit(&families);
+	metric_kstats_families_clear(&owned);
+	for (const char *at = text; (at = strchr(at, '\n')); at++)
+		series += at[1] && at[1] != '#';
+	assert_true(series <= s->metrics.kstats.most * METRIC_KSTATS_SERIES);
+	return text;
+}
+
+/* A metric that is removed and created again, with other bits, goes on; in another place it has
+ * series of its own. */
+TEST(metrics_go_on)
+{
+	struct scene s;
+	char *text;
+
+	open_scene(&s, METRICS_SERIES, (size_t)1 << 30);
+	for (int i = 0; i < 6; i++) {
+		struct profile *p = begin_reading(&s);
+
+		put_thread(&s, p, "/a", "x", 1, CLASS_IO_WAIT, false);
+		if (i != 2)
+			put_metric(&s, "reads", "syscall:read", i < 2 ? 5 : 3, 3, 1000);
+		end_reading(&s, p);
+	}
+	text = printed_kstats(&s);
+	assert_non_null(strstr(text, "# HELP ctprof_kstats_reads_seconds syscall:read\n"));
+	assert_non_null(strstr(text, "_seconds_bucket{host=\"h\",le=\"2.55e-07\"} 0\n"));
+	assert_non_null(strstr(text, "_seconds_bucket{host=\"h\",le=\"1.023e-06\"} 15\n"));
+	assert_non_null(strstr(text, "_seconds_sum{host=\"h\"} 0.000015000\n"));
+	assert_non_null(strstr(text, "ctprof_kstats_lost_total{metric=\"reads\",host=\"h\","
+				     "cause=\"full\"} 15\n"));
+	free(text);
+	{
+		struct profile *p = begin_reading(&s);
+
+		put_metric(&s, "reads", "syscall:write", 3, 1, 5);
+		end_reading(&s, p);
+	}
+	text = printed_kstats(&s);
+	assert_non_null(strstr(text, "_count{host=\"h\",start=\"syscall:read\"} 15\n"));
+	assert_non_null(strstr(text, "_count{host=\"h\",start=\"syscall:write\"} 1\n"));
+	free(text);
+	close_scene(&s);
+}
+
+/* Metrics come and go: no more have series than may, those that stay keep theirs, and groups of
+ * threads make room without losing time. */
+TEST(metrics_are_bounded)
+{
+	struct scene s;
+	char *text;
+
+	open_scene(&s, METRICS_SERIES_LEAST, (size_t)1 << 30);
+	assert_int_equal(s.metrics.kstats.most, 2);
+	for (unsigned i = 0; i < 200; i++) {
+		struct profile *p = begin_reading(&s);
+		char name[16];
+
+		for (unsigned k = 0; k < 200; k++)
+			put_thread(&s, p, "/a", name_of(k), k, CLASS_IO_WAIT, false);
+		snprintf(name, sizeof(name), "other%u", i / 50);
+		if (i >= 10) {
+			put_metric(&s, "stays", "a", 3, 1, 5000);
+			put_metric(&s, name, "b", 3, 1, 5000);
+			put_metric(&s, "third", "b", 3, 1, 5000);
+		}
+		end_reading(&s, p);
+		expect_sums(&s);
+		assert_true(s.metrics.kstats.all.count <= 2);
+		assert_true(s.metrics.groups.series +
+				    s.metrics.kstats.all.count * METRIC_KSTATS_SERIES <=
+			    s.metrics.series_of_groups);
+		assert_int_equal(s.metrics.kstats.left_out >= 1, i >= 10);
+	}
+	assert_true(s.metrics.groups.special[GROUPS_ENDED][STATE_EXEC] > 0);
+	text = printed_kstats(&s);
+	assert_non_null(strstr(text, "ctprof_kstats_stays_seconds_count{host=\"h\"} 190\n"));
+	free(text);
+	close_scene(&s);
+}
+
 UNIT_TESTS(cmocka_unit_test(threads_are_grouped_by_cgroup_and_pattern),
 	   cmocka_unit_test(a_hundred_thousand_groups), cmocka_unit_test(ended_groups_are_folded),
 	   cmocka_unit_test(latencies_are_added_up_by_cgroup),
-	   cmocka_unit_test(latencies_are_bounded))
+	   cmocka_unit_test(latencies_are_bounded), cmocka_unit_test(metrics_go_on),
+	   cmocka_unit_test(metrics_are_bounded))
