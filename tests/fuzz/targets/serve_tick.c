@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Readings that the collector sends to the web process, one behind another: what is taken can be
- * summed up, and is counted in metrics.
+ * summed up, and is counted in metrics that can be printed.
  */
 #include "fuzz_target.h"
+#include "report/exposition.h"
 #include "serve/metrics.h"
 
 /* A tick is aligned in memory, as it is in the buffer of the web process. */
@@ -41,6 +42,25 @@ static void sum_up(const struct store *store)
 	profile_destroy(profile);
 }
 
+/* Metrics of kstats can be printed, and are no more than may be. */
+static void export_kstats(const struct metric_kstats *kstats)
+{
+	struct metric_kstats_families owned = { 0 };
+	struct metric_families families = { 0 };
+	struct error *err = metric_kstats_families(kstats, &families, &owned);
+	size_t series = 0;
+
+	must(!err);
+	for (size_t i = 0; i < families.count; i++)
+		series += families.items[i].series.count *
+			  (families.items[i].ladder
+				   ? METRIC_LADDER_SERIES(families.items[i].ladder->buckets)
+				   : 1);
+	must(series <= kstats->most * METRIC_KSTATS_SERIES);
+	metric_families_deinit(&families);
+	metric_kstats_families_clear(&owned);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct store_options options = { .kept_ns = 1000, .bytes_most = 1 << 16 };
@@ -64,6 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!err && store->ticks.count)
 		sum_up(store);
 	must(metrics.groups.series <= metrics.groups.series_most);
+	export_kstats(&metrics.kstats);
 	error_destroy(err);
 	metrics_deinit(&metrics);
 	store_destroy(store);
