@@ -10,6 +10,7 @@ import { FlameGraph, FrameColours } from "./flame.js";
 import { gzipped, treeAsFolded, treeAsPprof, treeAsSpeedscope } from "./formats.js";
 import { frameSets, presetWords } from "./hiding.js";
 import { Inspector } from "./inspect.js";
+import { KstatsView } from "./kstats.js";
 import { functionRows, sandwich } from "./sandwich.js";
 import { CPU_WAIT, RAN, bands, readColours } from "./states.js";
 import { Store, Stream } from "./stream.js";
@@ -220,9 +221,14 @@ const graphLook = above => ({ ...look, colours: look.frames, icicle: state.icicl
 	window: view.ns, above });
 
 function showGraphs() {
-	const isSandwich = state.view === "sandwich";
-	$("flame").hidden = isSandwich;
+	const isSandwich = state.view === "sandwich", isKstats = state.view === "kstats";
+	$("flame").hidden = isSandwich || isKstats;
 	$("sandwich").hidden = !isSandwich;
+	$("kstats").hidden = !isKstats;
+	if (isKstats) {
+		kstats.show(store.recording, shown, look, timeline);
+		return;
+	}
 	if (!isSandwich) {
 		graph.path = zoomPath(view.tree);
 		graph.show(view.tree, graphLook(0));
@@ -308,6 +314,7 @@ const graph = new FlameGraph($("flame"), { details: $("details"), opened: openFu
 } });
 const callers = new FlameGraph($("callers"), { details: $("details"), opened: openFunction });
 const callees = new FlameGraph($("callees"), { details: $("details"), opened: openFunction });
+const kstats = new KstatsView($("kstats"), $("details"));
 const timeline = new Timeline($("timeline"), { chosen: (from, to) =>
 	change({ window: from === null ? wasLive : Math.round(from) + "-" + Math.round(to) }) });
 const bandButtons = new BandButtons($("bands"), {
@@ -350,7 +357,8 @@ const updates = [
 	[segments($("window"), [["10", "10 s"], ["60", "60 s"], ["300", "5 min"], ["all", "all"]], setWindow), () => state.window],
 	[segments($("mode"), [["wall", "Wall time", "On and off CPUs (w)"], ["on", "On CPU", "Where threads ran (o)"],
 		["off", "Off CPU", "What threads waited for (e)"]], mode => change({ mode, hide: [] })), () => state.mode],
-	[segments($("view"), [["flame", "Flame graph"], ["sandwich", "Callers and callees", "Of one function (b)"]], value => openView(value)), () => state.view],
+	[segments($("view"), [["flame", "Flame graph"], ["sandwich", "Callers and callees", "Of one function (b)"],
+		["kstats", "Histograms", "Metrics of kstats over time (k)"]], value => openView(value)), () => state.view],
 	[select($("group"), Object.entries(groups).map(([value, [text]]) => [value, text]), group => change({ group, zoom: "" })), () => state.group],
 	[toggles($("toggles"), [["icicle", "Icicle", "The outermost frames at the top (i)"],
 		["leaf", "Leaf first", "Begin with the functions that ran or waited, and their callers beyond (l)"], ["modules", "Colour by file", "Colours of programs and libraries instead of states (c)"]],
@@ -447,7 +455,7 @@ function escape() {
 	} else {
 		$("search").value = "";
 		graph.path = [];
-		change({ search: "", zoom: "", ...(state.view === "sandwich" ? { view: "flame" } : {}) });
+		change({ search: "", zoom: "", ...(state.view !== "flame" ? { view: "flame" } : {}) });
 		graph.point(-1);
 	}
 }
@@ -456,7 +464,7 @@ const keyActions = {
 	"/": () => focus("search"), f: () => focus("filter"), " ": pause, p: pin, w: () => change({ mode: "wall", hide: [] }),
 	o: () => change({ mode: "on", hide: [] }), e: () => change({ mode: "off", hide: [] }), i: () => change({ icicle: !state.icicle }),
 	l: () => change({ leaf: !state.leaf, zoom: "" }), c: () => change({ modules: !state.modules }), d: toggleIdle, h: () => openMenu("hide"), x: () => openMenu("download"),
-	b: () => openView(state.view === "flame" ? "sandwich" : "flame"), "?": () => $("help").showModal(),
+	b: () => openView(state.view === "sandwich" ? "flame" : "sandwich"), k: () => openView(state.view === "kstats" ? "flame" : "kstats"), "?": () => $("help").showModal(),
 };
 
 /* Those that do not contain the element. */
@@ -502,6 +510,7 @@ $("help-open").addEventListener("click", () => $("help").showModal());
 $("theme").addEventListener("click", () => { change({ theme: look.dark ? "light" : "dark" }); setTheme(); });
 dark.addEventListener("change", setTheme);
 window.addEventListener("resize", later);
+window.addEventListener("scroll", () => kstats.scrolled(), { passive: true });
 window.addEventListener("pagehide", saveNow);
 window.addEventListener("hashchange", () => { Object.assign(state, readState(location.hash)); setTheme(); update(); });
 document.addEventListener("click", event => closeMenus(event.target));

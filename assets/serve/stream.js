@@ -89,6 +89,12 @@ export function containerOf(cgroup) {
 	return found;
 }
 
+/* A row for each metric of kstats. */
+function kstatsRows(kstats) {
+	return kstats.metric.map((metric, i) => ({ metric, active: kstats.active[i] === 1, lost: kstats.lost[i] || 0, sum: kstats.sum[i],
+		slots: Uint16Array.from(kstats.slots[i]), counts: Float64Array.from(kstats.counts[i]) }));
+}
+
 const NEVER = 0x7fffffff;
 
 export class Recording {
@@ -102,6 +108,7 @@ export class Recording {
 		this.nodes = { parent: new Column(Int32Array), fn: new Column(Int32Array), flags: new Column(Uint8Array) };
 		this.threads = { tid: [], tgid: [], uid: [], name: [], process: [], cgroup: [], kernel: [] };
 		this.wakers = { tid: [], name: [] };
+		this.metrics = { name: [], unit: [], recorder: [], start: [], end: [], scope: [], frac_bits: [] };
 		this.ticks = [];
 		this.sampleCount = 0;
 		this.elapsed = 0;
@@ -126,7 +133,7 @@ export class Recording {
 			class: Uint8Array.from(s.class), state: Uint8Array.from(s.state), time: Float64Array.from(s.ns),
 			times: Uint32Array.from(s.count), longest: Float64Array.from(s.longest_ns),
 			waker: Int32Array.from(s.waker, number), cpuThread: Int32Array.from(tick.cpu.thread),
-			cpuTime: Float64Array.from(tick.cpu.ns), host: tick.host, losses: tick.losses, bands: null };
+			cpuTime: Float64Array.from(tick.cpu.ns), host: tick.host, losses: tick.losses, kstats: kstatsRows(tick.kstats), omitted: tick.kstats.omitted, bands: null };
 		this.elapsed += tick.ns;
 		this.sampleCount += count;
 		this.last(tick);
@@ -166,6 +173,9 @@ export class Recording {
 		this.follow("wakers", this.wakers.tid.length, wakers.from);
 		this.wakers.tid.push(...wakers.tid);
 		this.wakers.name.push(...wakers.name.map(name => this.text(name)));
+		this.follow("metrics", this.metrics.name.length, tick.metrics.from);
+		for (const column of Object.keys(this.metrics))
+			this.metrics[column].push(...tick.metrics[column]);
 	}
 
 	last(tick) {

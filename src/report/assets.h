@@ -33,6 +33,7 @@
 	ASSET(SERVE_FORMATS, "assets/serve/formats.js")     \
 	ASSET(SERVE_HIDING, "assets/serve/hiding.js")       \
 	ASSET(SERVE_INSPECT, "assets/serve/inspect.js")     \
+	ASSET(SERVE_KSTATS, "assets/serve/kstats.js")       \
 	ASSET(SERVE_MAIN, "assets/serve/main.js")           \
 	ASSET(SERVE_SANDWICH, "assets/serve/sandwich.js")   \
 	ASSET(SERVE_STATES, "assets/serve/states.js")       \

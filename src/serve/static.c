@@ -34,6 +34,7 @@ static const struct static_file files[] = {
 	{ "hiding.js", ASSET_SERVE_HIDING, SCRIPT },
 	{ "icon.svg", ASSET_SERVE_ICON, "image/svg+xml" },
 	{ "inspect.js", ASSET_SERVE_INSPECT, SCRIPT },
+	{ "kstats.js", ASSET_SERVE_KSTATS, SCRIPT },
 	{ "main.js", ASSET_SERVE_MAIN, SCRIPT },
 	{ "page.css", ASSET_SHARED_STYLE, STYLE },
 	{ "sandwich.js", ASSET_SERVE_SANDWICH, SCRIPT },

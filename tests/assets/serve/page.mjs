@@ -257,6 +257,43 @@ const cases = {
 		return [page, server];
 	},
 
+	async "shows metrics of kstats"() {
+		const server = await serverWith({ readings: { kstats: true } }), page = await openPage(server);
+		await page.press("k");
+		await settled(page);
+		assert.strictEqual(await page.run(() => document.querySelectorAll("#kstats .metric").length), 2);
+		const low = (slot, b) => slot >> b ? (2 ** b + slot % 2 ** b) * 2 ** ((slot >> b) - 1) : slot;
+		const high = (slot, b) => low(slot + 1, b) - 1;
+		const time = ns => ["ns", "µs", "ms", "s"].map((unit, i) => [ns / 1000 ** i, unit]).filter(([size], i) => size >= 1 || !i).map(([size, unit], i) => (i ? size.toFixed(3) : Math.round(size)) + unit).pop();
+		for (const [card, bits, write] of [[0, 3, time], [1, 1, value => value.toLocaleString("en")]]) {
+			const values = server.ticks.slice(30, 90).flatMap(tick => tick.kstats.slots[card].flatMap((slot, i) => Array(tick.kstats.counts[card][i]).fill(slot))).sort((a, b) => a - b);
+			const at = fraction => write(high(values[Math.ceil(values.length * fraction - 1e-9) - 1], bits));
+			const facts = Object.fromEntries(await page.run(card => [...document.querySelectorAll("#kstats .metric")[card].querySelectorAll("dt")]
+				.map(dt => [dt.textContent, dt.nextSibling.textContent]), card));
+			assert.deepStrictEqual([facts.values, facts.p50, facts.p90, facts.p99, facts["p99.9"], facts.max, facts.lost],
+				[values.length.toLocaleString("en"), at(0.5), at(0.9), at(0.99), at(0.999), at(1), "4"]);
+		}
+		/* Slots of fewer bits are where the values of the slot are. */
+		assert.deepStrictEqual(await page.run(async () => {
+			const { coarser, lowOf, highOf } = await import("./page/kstats.js"), wrong = [];
+			for (let bits = 0; bits <= 5; bits++)
+				for (let to = 0; to <= bits; to++)
+					for (let slot = 0; slot < (50 << bits); slot++) {
+						const wide = coarser(slot, bits, to);
+						if (lowOf(wide, to) > lowOf(slot, bits) || highOf(wide, to) < highOf(slot, bits))
+							wrong.push([slot, bits, to]);
+					}
+			return wrong;
+		}), []);
+		await picture(page, "kstats");
+		await page.press("Escape");
+		await settled(page);
+		assert.strictEqual(await page.run(() => document.getElementById("kstats").hidden), true);
+		const none = await serverWith(), bare = await openPage(none, { hash: "#view=kstats" });
+		assert.match(await text(bare, "kstats"), /kstats trace reads start syscall:read$/);
+		return [page, server, bare, none];
+	},
+
 	async "survives that the server begins again, with its view"() {
 		const server = await serverWith(), page = await openPage(server, { hash: "#zoom=shopd%0Amain&icicle=1&search=main" }), hash = await page.run(() => ctprofPage.hash());
 		const { port } = server;

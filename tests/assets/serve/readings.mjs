@@ -7,7 +7,7 @@
 //
 // The host has a shop whose workers stand at a lock, a database that waits for storage, a web server
 // that waits at sockets and for events, a timer, a pipe and workers of the kernel. `crowd`: so many
-// more threads, all idle; `stacks`: so many more stacks of a program in each tick.
+// more threads, all idle; `stacks`: so many more stacks of a program in each tick; `kstats`: metrics are recorded.
 
 const STATES = ["exec", "exec_user", "exec_system", "runnable", "paging", "sleep", "sleep_disk", "sleep_network", "sleep_pipe",
 	"sleep_timer", "sleep_child", "sleep_other", "lock", "lock_futex", "lock_kernel", "idle", "idle_poll", "idle_cond",
@@ -66,9 +66,14 @@ const KINDS = {
 		[["k:ret_from_fork", "k:kthread", "k:worker_thread", "k:schedule"], "idle", "idle_worker", 1, 0.97] ] },
 };
 
+const METRICS = [
+	{ name: "reads", unit: "ns", recorder: "bpf", start: "syscall:read", end: null, scope: "only comm shopd", frac_bits: 3, middle: 80 },
+	{ name: "sizes", unit: null, recorder: "module", start: null, end: null, scope: null, frac_bits: 1, middle: 20 },
+];
+
 export class Readings {
-	constructor({ seed = 1, crowd = 0, stacks = 0, beginMs = Date.UTC(2026, 10, 26, 12), intervalNs = SECOND, keptNs = 900 * SECOND } = {}) {
-		Object.assign(this, { random: random(seed), stacks, beginMs, intervalNs, keptNs, seq: 0 });
+	constructor({ seed = 1, crowd = 0, stacks = 0, kstats = false, beginMs = Date.UTC(2026, 10, 26, 12), intervalNs = SECOND, keptNs = 900 * SECOND } = {}) {
+		Object.assign(this, { random: random(seed), stacks, kstats, beginMs, intervalNs, keptNs, seq: 0 });
 		this.reset();
 		this.actors = [];
 		let tid = 1000;
@@ -92,6 +97,7 @@ export class Readings {
 		this.lasts = new Map();
 		this.wide = [];
 		this.areThreadsTold = false;
+		this.areMetricsTold = false;
 	}
 
 	about() {
@@ -168,10 +174,14 @@ export class Readings {
 			nodes: { from: from(this.nodes), parent: [], frame: [] },
 			threads: { from: this.areThreadsTold ? this.actors.length : 0, tid: [], tgid: [], uid: [], name: [], process: [], cgroup: [], kernel: [] },
 			wakers: { from: this.areThreadsTold ? 3 : 0, tid: [], name: [] },
+			metrics: { from: this.areMetricsTold ? METRICS.length : 0, name: [], unit: [], recorder: [], start: [], end: [], scope: [], frac_bits: [] },
+			kstats: { metric: [], active: [], lost: [], sum: [], slots: [], counts: [], omitted: 0 },
 			samples: { thread: [], node: [], class: [], state: [], ns: [], count: [], longest_ns: [], waker: [] },
 			lasting: { begin: { thread: [], node: [], class: [], state: [] }, end: [] }, cpu: { thread: [], ns: [] }, host: null,
 			losses: { lost: 0, lost_ns: 0, missed: this.seq % 50 === 7 ? 3 : 0, truncated: 0, programs_ns: 1e6, own_cpu_ns: 5e6 } };
 		this.threads();
+		if (this.kstats)
+			this.record();
 		let busy = 0;
 		for (const actor of this.actors)
 			busy += this.act(actor, ns, 1 + 0.8 * Math.sin(this.seq / 9));
@@ -182,6 +192,30 @@ export class Readings {
 			cpu_some: Math.round(0.08 * ns * random()), memory_some: 0, memory_full: 0,
 			io_some: Math.round(0.3 * ns * random()), io_full: Math.round(0.1 * ns * random()), irq_full: null } };
 		return tick;
+	}
+
+	// Each metric has values around a middle, and some far above it.
+	record() {
+		const { tick, random } = this, { metrics, kstats } = tick;
+		METRICS.forEach((metric, number) => {
+			if (!this.areMetricsTold)
+				for (const column of Object.keys(metric).filter(key => key !== "middle"))
+					metrics[column].push(metric[column]);
+			const counts = new Map(), values = 50 + Math.floor(random() * 400);
+			for (let i = 0; i < values; i++) {
+				const slot = Math.max(0, Math.round(metric.middle + 2 ** metric.frac_bits * (random() + random() + random() - 1.5) * 2
+					+ (random() < 0.02 ? 2 ** metric.frac_bits * 6 : 0) + 6 * Math.sin(this.seq / 11)));
+				counts.set(slot, (counts.get(slot) || 0) + 1);
+			}
+			const slots = [...counts.keys()].sort((a, b) => a - b);
+			kstats.metric.push(number);
+			kstats.active.push(1);
+			kstats.lost.push(this.seq % 40 === 3 ? 2 : 0);
+			kstats.sum.push(values * 5000);
+			kstats.slots.push(slots);
+			kstats.counts.push(slots.map(slot => counts.get(slot)));
+		});
+		this.areMetricsTold = true;
 	}
 
 	act(actor, ns, swing) {
