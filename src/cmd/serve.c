@@ -47,7 +47,7 @@ struct serve_arguments {
 	uint64_t keep_ns;
 	size_t series_most;
 	const char *kstats;
-	bool no_kstats, quiet;
+	bool no_kstats, no_inspect, quiet;
 };
 
 static struct error *parse_keep(const char *argument, void *at)
@@ -104,6 +104,9 @@ static const struct option_row serve_rows[] = {
 	  "all).", NULL, false },
 	{ "no-kstats", 0, NULL, parse_flag, offsetof(struct serve_arguments, no_kstats),
 	  "Read no metrics of kstats.", NULL, false },
+	{ "no-inspect", 0, NULL, parse_flag, offsetof(struct serve_arguments, no_inspect),
+	  "Do not say of single threads what they wait for (/api/thread), which is read from /proc "
+	  "and memory of their processes when it is asked for.", NULL, false },
 	{ "quiet", 'q', NULL, parse_flag, offsetof(struct serve_arguments, quiet),
 	  "Print only errors on standard error, and the URL if it has a random token.", NULL, false },
 	{ "interval", 'i', "TIME", parse_interval, offsetof(struct serve_arguments, profile.interval_ns),
@@ -175,6 +178,7 @@ static int run_web(const struct serving *s)
 		.classes = (a->profile.mode & PROFILE_ON ? FLAME_ON_CPU : 0) |
 			   (a->profile.mode & PROFILE_OFF ? FLAME_OFF_CPU : 0),
 		.series_most = a->series_most,
+		.no_inspection = a->no_inspect,
 		.store = { .kept_ns = a->keep_ns, .bytes_most = KEEP_BYTES },
 		.http = {
 			.listen_fd = s->listen_fd,
@@ -308,6 +312,7 @@ static struct error *open_collector(struct serving *s, const sigset_t *before)
 	struct collector_options options = {
 		.profile = &s->options,
 		.capture = &s->capture,
+		.no_inspection = s->arguments->no_inspect,
 		.interval_ns = s->arguments->profile.interval_ns,
 		.duration_ns = s->arguments->profile.duration_ns,
 		.ends_with_targets = profile_arguments_have_targets(&s->arguments->profile),

@@ -8,11 +8,15 @@
 /* Loaded once, and kept until the process ends: at rest it costs nothing. */
 static struct kernel_lock_bpf *program;
 static const struct kernel_lock *answer; /* shared with the kernel */
+static bool was_loaded;
 
-static void load(void)
+void kernel_lock_load(void)
 {
 	void *shared;
 
+	if (was_loaded)
+		return;
+	was_loaded = true;
 	program = kernel_lock_bpf__open();
 	if (!program || kernel_lock_bpf__load(program))
 		return;
@@ -51,11 +55,7 @@ static bool look(uint32_t tid)
 
 bool kernel_lock_of(uint32_t tid, struct kernel_lock *ret)
 {
-	static bool was_loaded;
-
-	if (!was_loaded)
-		load();
-	was_loaded = true;
+	kernel_lock_load();
 	if (!answer || !look(tid))
 		return false;
 	*ret = *answer;

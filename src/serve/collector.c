@@ -12,8 +12,10 @@
 #include "os/host_load.h"
 #include "profile/lock_frames.h"
 #include "profile/symbolise.h"
+#include "sched/kernel_lock.h"
 #include "security/privileges.h"
 #include "serve/snapshot.h"
+#include "serve/thread_inspector.h"
 #include "serve/tick.h"
 #include "snapshot/file.h"
 
@@ -22,12 +24,14 @@ struct collector {
 	struct profile_session *session;
 	struct capturer *capturer; /* NULL: captures do not work here, for `failure` */
 	struct error *failure;
-	struct requests requests;     /* of the web process, that wait */
-	uint64_t heard_ns;            /* CLOCK_MONOTONIC: the last ones came */
-	uint64_t snapshot_ns;         /* CLOCK_MONOTONIC: of the last one */
-	struct symbol_cache *symbols; /* names from reading to reading */
-	struct guard *guard;          /* of files whose file systems may hang */
-	struct kstats_watch *kstats;  /* NULL: not wanted */
+	struct thread_inspector *inspector; /* NULL: threads are not inspected */
+	uint64_t readings;                  /* that were taken */
+	struct requests requests;           /* of the web process, that wait */
+	uint64_t heard_ns;                  /* CLOCK_MONOTONIC: the last ones came */
+	uint64_t snapshot_ns;               /* CLOCK_MONOTONIC: of the last one */
+	struct symbol_cache *symbols;       /* names from reading to reading */
+	struct guard *guard;                /* of files whose file systems may hang */
+	struct kstats_watch *kstats;        /* NULL: not wanted */
 	struct host_load before;
 	struct tick_buffer reading;        /* the last one */
 	struct tick_buffer reply;          /* to a request */
@@ -54,13 +58,17 @@ struct error *collector_open(const struct collector_options *options, struct col
 	/* Opening reads no process. Without snapshots everything else works. */
 	c->failure = capturer_open_beside(options->capture, &c->capturer);
 	*ret = c;
-	return NULL;
+	if (options->no_inspection)
+		return NULL;
+	kernel_lock_load();
+	return thread_inspector_create(&c->inspector);
 }
 
 void collector_close(struct collector *c)
 {
 	if (!c)
 		return;
+	thread_inspector_close(c->inspector);
 	profile_session_close(c->session);
 	symbol_cache_destroy(c->symbols);
 	capturer_close(c->capturer);
@@ -212,9 +220,11 @@ static struct error *take_reading(struct collector *c, const struct kstats_chang
 		profile->meta.version =
 			profile_name(profile, c->options.version, strlen(c->options.version));
 	err = tick_pack(profile, &host, kstats, &c->reading);
-	if (!err)
-		begin_sending(c, &c->reading);
-	return err;
+	if (err)
+		return err;
+	c->readings++;
+	begin_sending(c, &c->reading);
+	return NULL;
 }
 
 /* --- requests --- */
@@ -295,15 +305,86 @@ static struct error *take_snapshot_when_due(struct collector *c)
 	return err;
 }
 
+/* --- inspections --- */
+
+/* The states that readings tell, a bit each. Times on CPUs are exact, and not divided. */
+static unsigned measured_states(const struct profile_options *options)
+{
+	unsigned measured = 0;
+
+	for (size_t i = 0; options->off_cpu && i < CLASS_COUNT; i++)
+		if (profile_classes[i].is_off_cpu)
+			measured |= options->selection ? options->selection->states[i]
+						       : (1u << STATE_COUNT) - 1;
+	measured &= ~(1u << STATE_EXEC_USER | 1u << STATE_EXEC_SYSTEM);
+	return measured | 1u << STATE_EXEC;
+}
+
+static struct error *reply_inspection(struct collector *c, struct inspection *inspection)
+{
+	struct reply_header header = {
+		.kind = REQUEST_THREAD,
+		.tid = inspection->tid,
+		.status = inspection->status,
+	};
+	struct error *err =
+		reply(c, header, inspection->bytes ? inspection->bytes : "", inspection->length);
+
+	free(inspection->bytes);
+	return err;
+}
+
+static struct error *begin_inspection(struct collector *c, uint32_t tid)
+{
+	struct reply_header header = {
+		.kind = REQUEST_THREAD,
+		.tid = tid,
+		.status = REPLY_FAILED,
+	};
+	struct tick tick;
+	_cleanup_error_ struct error *failure =
+		tick_unpack(c->reading.bytes, c->reading.length, &tick);
+
+	if (!failure)
+		failure = thread_inspector_begin(c->inspector, &tick, c->readings,
+						 measured_states(c->options.profile), tid);
+	return failure ? reply(c, header, failure->message, strlen(failure->message)) : NULL;
+}
+
+static struct error *inspect_when_due(struct collector *c)
+{
+	struct inspection inspection;
+	uint32_t tid;
+
+	if (!c->inspector || is_sending(c) || !c->readings)
+		return NULL;
+	if (thread_inspector_end(c->inspector, &inspection))
+		return reply_inspection(c, &inspection);
+	if (clock_ns(CLOCK_MONOTONIC) < thread_inspector_due(c->inspector))
+		return NULL;
+	tid = requests_take_thread(&c->requests);
+	return tid ? begin_inspection(c, tid) : NULL;
+}
+
 /* --- the loop --- */
+
+/* When there is something to do for the web process. */
+static uint64_t next_due(const struct collector *c)
+{
+	uint64_t due = c->next_ns;
+
+	if (c->requests.wants_snapshot && snapshot_due(c) < due)
+		due = snapshot_due(c);
+	if (c->inspector && c->requests.tid_count && thread_inspector_due(c->inspector) < due)
+		due = thread_inspector_due(c->inspector);
+	return due;
+}
 
 static void sleep_a_little(struct collector *c)
 {
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	const uint64_t tick = profile_session_next_tick(c->session, now);
-	const uint64_t due = c->requests.wants_snapshot && snapshot_due(c) < c->next_ns
-				     ? snapshot_due(c)
-				     : c->next_ns;
+	const uint64_t due = next_due(c);
 	const uint64_t soon = c->ends_ns < tick ? c->ends_ns : tick;
 	const uint64_t until = !is_sending(c) && due < soon ? due : soon;
 	const struct timespec left = clock_timespec(until > now ? until - now : 0);
@@ -311,6 +392,9 @@ static void sleep_a_little(struct collector *c)
 	struct pollfd reasons[] = {
 		{ .fd = profile_session_fd(c->session), .events = POLLIN },
 		{ .fd = c->options.socket, .events = (short)(hears | sends) },
+		/* A result waits until what is being sent is sent. */
+		{ .fd = c->inspector && !sends ? thread_inspector_fd(c->inspector) : -1,
+		  .events = POLLIN },
 	};
 
 	ppoll(reasons, array_length(reasons), &left, c->options.mask);
@@ -362,6 +446,17 @@ static struct error *begin_kstats(struct collector *c)
 	return err ? err : kstats_watch_read(c->kstats, &before);
 }
 
+static struct error *serve_requests(struct collector *c)
+{
+	struct error *err;
+
+	hear_requests(c);
+	err = take_snapshot_when_due(c);
+	if (!err)
+		err = inspect_when_due(c);
+	return err ? err : send_message(c);
+}
+
 static struct error *start(struct collector *c)
 {
 	PRIVILEGES_RAISED;
@@ -392,11 +487,11 @@ struct error *collector_run(struct collector *c)
 	while (!err && !is_over(c)) {
 		sleep_a_little(c);
 		err = tick_session(c);
+		/* First, as there may be a reading due each time where readings are slow. */
+		if (!err)
+			err = serve_requests(c);
 		if (!err)
 			err = take_when_due(c);
-		hear_requests(c);
-		if (!err)
-			err = take_snapshot_when_due(c);
 		if (!err)
 			err = send_message(c);
 	}

@@ -22,6 +22,7 @@
 struct collector_options {
 	const struct profile_options *profile;
 	const struct capture_options *capture; /* of snapshots; must stay */
+	bool no_inspection;                    /* of threads, whatever is asked for */
 	uint64_t interval_ns;
 	uint64_t duration_ns;   /* 0: until something else ends it */
 	bool ends_with_targets; /* stop when none of them is there any more */

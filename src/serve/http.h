@@ -56,8 +56,8 @@ enum http_step {
 };
 
 /* Answers one request, or goes on with it. An error becomes status 500 with its text, unless
- * something has been sent; by its errnum it is 400 (EINVAL), 404 (ENOENT), 422 (EBADMSG), or with
- * Retry-After 429 (EDQUOT) and 503 (EBUSY). */
+ * something has been sent; by its errnum it is 400 (EINVAL), 403 (EPERM), 404 (ENOENT), 422
+ * (EBADMSG), or with Retry-After 429 (EDQUOT) and 503 (EBUSY). */
 typedef struct error *http_handler(struct http_exchange *exchange, void *context,
 				   enum http_step *ret);
 

@@ -342,6 +342,7 @@ static const struct {
 	bool is_for_now;
 } failures[] = {
 	{ EINVAL, MHD_HTTP_BAD_REQUEST, false },
+	{ EPERM, MHD_HTTP_FORBIDDEN, false },
 	{ ENOENT, MHD_HTTP_NOT_FOUND, false },
 	{ EBADMSG, MHD_HTTP_UNPROCESSABLE_CONTENT, false },
 	{ EDQUOT, MHD_HTTP_TOO_MANY_REQUESTS, true },

@@ -27,7 +27,7 @@
 
 enum request_kind {
 	REQUEST_SNAPSHOT = 1, /* the file of a snapshot (serve/snapshot.h) */
-	REQUEST_THREAD,       /* the inspection of a thread, as JSON */
+	REQUEST_THREAD,       /* the inspection of a thread, as JSON (serve/thread_inspector.h) */
 };
 
 struct request {

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include "base/clock.h"
 #include "serve/answers.h"
 #include "serve/static.h"
 #include "serve/stream.h"
@@ -21,6 +22,7 @@ static const struct http_route routes[] = {
 	{ "GET", "/api/profile", answer_profile, 0, false, SPAN_PARAMETERS " format group_by",
 	  NULL },
 	{ "GET", "/api/threads", answer_threads, 0, false, SPAN_PARAMETERS, NULL },
+	{ "GET", "/api/thread", answer_thread, 0, false, "tid", NULL },
 	{ "GET", "/api/snapshot", answer_snapshot, 0, false, NULL, NULL },
 	{ "POST", "/api/files", answer_uploaded, FILE_BYTES_MOST, false, "name", &upload_file },
 	{ "POST", "/api/report", answer_report, 0, false, "files", NULL },
@@ -60,7 +62,9 @@ static struct error *take_reply(struct web *web)
 	const struct reply_header *header = head_of(&web->buffer);
 	const char *bytes = web->buffer.bytes + sizeof(*header);
 
-	return snapshots_take(&web->snapshots, header, bytes);
+	return header->kind == REQUEST_SNAPSHOT ? snapshots_take(&web->snapshots, header, bytes)
+						: inspecteds_take(&web->inspecteds, header, bytes,
+								  clock_ns(CLOCK_MONOTONIC));
 }
 
 static struct error *take_reading(struct web *web)
@@ -152,6 +156,7 @@ struct error *web_run(const struct web_options *options)
 	metrics_deinit(&web.metrics);
 	store_destroy(web.store);
 	free(web.buffer.bytes);
+	inspecteds_deinit(&web.inspecteds);
 	free(web.snapshots.bytes);
 	return err;
 }

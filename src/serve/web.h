@@ -9,6 +9,7 @@
 #define SERVE_WEB_H
 
 #include "serve/http.h"
+#include "serve/inspected.h"
 #include "serve/metrics.h"
 #include "serve/reports.h"
 #include "serve/snapshot.h"
@@ -22,6 +23,7 @@ struct web_options {
 	uint64_t interval_ns;
 	unsigned classes;   /* that are measured: bits */
 	size_t series_most; /* of /metrics */
+	bool no_inspection; /* of threads */
 };
 
 /* The context of all handlers. */
@@ -33,6 +35,7 @@ struct web {
 	struct tick_buffer buffer; /* of the reading or reply that is coming */
 	struct snapshots snapshots;
 	struct reports reports;
+	struct inspecteds inspecteds;
 };
 
 /* Until the collector closes the socket, or a signal that `mask` of sleep lets in has set

@@ -51,17 +51,28 @@ void glance_destroy(struct glance *glance)
 	release_glance(glance);
 }
 
+static void do_timed(void *context)
+{
+	struct glance *glance = context;
+	const uint64_t begun = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	glance->work(glance);
+	glance->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun;
+}
+
 bool glance_do(struct glance *glance, void (*work)(void *))
 {
 	struct guard *guard = glance_guard();
 
 	glance->found = false;
+	glance->work = work;
 	if (!guard) {
 		release_glance(glance);
 		return false;
 	}
-	if (!guard_run(guard, work, glance, release_glance))
+	if (!guard_run(guard, do_timed, glance, release_glance))
 		return false;
+	glance->look->cpu_ns += glance->cpu_ns;
 	if (glance->found)
 		return true;
 	release_glance(glance);

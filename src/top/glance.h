@@ -18,7 +18,9 @@ struct glance {
 	int fd;           /* that is being read; -1: none */
 	struct tids tids; /* of a process: its threads, or its descriptors */
 	struct tids pids;
-	uint32_t tid; /* where the chain begins */
+	uint32_t tid;               /* where the chain begins */
+	void (*work)(void *glance); /* that is done */
+	uint64_t cpu_ns;            /* that it took */
 	bool found;
 	bool is_late; /* something was not read, since the time was over */
 	struct wait_chain chain;

@@ -7,9 +7,6 @@
 #include "base/file.h"
 #include "top/top.h"
 
-/* Waits for a CPU below this need no reason. */
-#define RUNNABLE_LEAST 0.05
-
 static void find_thread_row(const struct top *top, const struct screen_subject *subject,
 			    struct inspected_row *ret)
 {
@@ -188,7 +185,7 @@ static void find_cpu_reason(struct top *top, const struct inspected_row *row,
 
 	*ret = (struct cpu_reason){ .remark = NULL };
 	read_counters(inspector, row, &throttle, &loads);
-	if (count && state_line_share(&row->line, STATE_RUNNABLE) >= RUNNABLE_LEAST) {
+	if (count && state_line_share(&row->line, STATE_RUNNABLE) >= WAIT_RUNNABLE_LEAST) {
 		parts[0] = throttle_say(&throttle, &inspector->throttle);
 		/* What runs while a thread may not run does not keep it waiting. */
 		if (!throttle_is_usual(&throttle, &inspector->throttle)) {

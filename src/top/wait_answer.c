@@ -232,7 +232,7 @@ static struct error *look_at_members(struct wait_look *look, const struct state_
 /* What the row waits for while it is in this state. */
 static struct error *look_at_row(const struct wait_host *host, const struct state_line *line,
 				 const struct state_line *members, size_t count, enum state state,
-				 struct seen_wait *ret)
+				 struct seen_wait *ret, uint64_t *cpu_ns)
 {
 	struct wait_look look = { .host = host, .until_ns = clock_ns(CLOCK_MONOTONIC) + LOOK_NS };
 	struct wait_link *first;
@@ -249,6 +249,7 @@ static struct error *look_at_row(const struct wait_host *host, const struct stat
 		first->is_fifo = glance_call_file(&first->call, &first->descriptor);
 	if (!err && ret->is_there)
 		wait_chain_name_ends(&look, &ret->chain);
+	*cpu_ns += look.cpu_ns;
 	wait_look_deinit(&look);
 	return err;
 }
@@ -274,9 +275,10 @@ struct error *wait_answer_find(const struct wait_host *host, const struct state_
 	*ret = (struct wait_answer){ .threads = sentence.threads,
 				     .first.state = sentence.lead,
 				     .second.state = sentence.second };
-	err = look_at_row(host, line, members, count, sentence.lead, first);
+	err = look_at_row(host, line, members, count, sentence.lead, first, &ret->cpu_ns);
 	if (!err)
-		err = look_at_row(host, line, members, count, sentence.second, second);
+		err = look_at_row(host, line, members, count, sentence.second, second,
+				  &ret->cpu_ns);
 	if (err)
 		return err;
 	sentence.chain = first->is_there ? &first->chain : NULL;

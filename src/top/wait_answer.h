@@ -16,10 +16,14 @@ struct seen_wait {
 	uint32_t alike; /* glances, or threads of a group, that showed the same */
 };
 
+/* Waits for a CPU below this share need no remark. */
+#define WAIT_RUNNABLE_LEAST 0.05
+
 struct wait_answer {
 	char *sentence;   /* one line, safe to print; owned */
 	uint32_t threads; /* as in struct wait_sentence */
 	struct seen_wait first, second;
+	uint64_t cpu_ns; /* of the confined thread, as in struct wait_look */
 };
 
 /*

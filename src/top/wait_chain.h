@@ -97,6 +97,7 @@ struct wait_look {
 	/* Of /proc/locks, which the kernel makes of the locks of all processes: read once. */
 	char *locks; /* NULL: not yet */
 	size_t locks_length;
+	uint64_t cpu_ns; /* of the confined thread, for all that was read in time */
 };
 
 void wait_look_deinit(struct wait_look *look);

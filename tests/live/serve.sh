@@ -138,6 +138,64 @@ snapshots_are_captures() {
 	has "a report of it" "$(< "$scratch/shown")" duty
 }
 
+# inspected TID: what /api/thread says, in $scratch/inspected; its sentence in $sentence. On a busy host, the first readings
+# may take longer than a request waits.
+inspected() {
+	local try
+
+	for try in {1..3}; do
+		get "/api/thread?tid=$1" > "$scratch/inspected" && break
+		[ "$try" -lt 3 ] || return 1
+	done
+	sentence=$(jq -r .answer "$scratch/inspected")
+}
+
+# Of a thread, the server says what `top --inspect` does: the same members, and of threads that wait all the time the same
+# sentence and chain. Addresses of locks are those of the process.
+inspections_are_those_of_top() {
+	local kind holder waiter
+
+	serve
+	for kind in mutex fifo join flock pipe tcp unix deadlock; do
+		start "$programs/lock_waits" "$kind" "$scratch/inspected.$kind"
+		read -r holder waiter <<< "$ready"
+		sleep 2.5
+		inspected "$waiter"
+		"$ctprof" top --tid "$waiter" --inspect "$waiter" -i 300ms --format json > "$scratch/by_top"
+		equal "the sentence of a wait for $kind" "${sentence/#99 %/100 %}" "$(jq -r .answer "$scratch/by_top" | sed 's/^99 %/100 %/')"
+		has "the holder" "$sentence" "holder ($holder)"
+		for member in .chain .state .deadlock .also .limits .tid .tgid .comm .process .by; do
+			equal "$member of $kind" "$(jq -cS "$member" "$scratch/inspected")" "$(jq -cS "$member" "$scratch/by_top")"
+		done
+		equal "members" "$(jq -c "[paths | map(tostring) | join(\".\")]" "$scratch/inspected")" \
+			"$(jq -c "[paths | map(tostring) | join(\".\")]" "$scratch/by_top")"
+		kill "$pid"
+	done
+}
+
+# Only threads that are served; one that has ended is said to have.
+others_are_not_inspected() {
+	local served
+
+	start_sleep
+	served=$pid
+	serve -p "$served"
+	inspected "$served"
+	has "what it does" "$sentence" "sleeping for a time"
+	equal "status of another thread" "$(curl -s -o /dev/null -w '%{http_code}' "$at/api/thread?tid=$$")" 404
+	equal "status of no number" "$(curl -s -o /dev/null -w '%{http_code}' "$at/api/thread?tid=0")" 400
+	equal "status of no thread" "$(curl -s -o /dev/null -w '%{http_code}' "$at/api/thread")" 400
+	serve --no-inspect
+	equal "status with --no-inspect" "$(curl -s -o /dev/null -w '%{http_code}' "$at/api/thread?tid=$served")" 403
+	serve
+	inspected "$served"
+	kill "$served"
+	while [ -e "/proc/$served" ]; do sleep 0.1; done
+	sleep 2
+	equal "status of one that has ended" "$(curl -s -o "$scratch/text" -w '%{http_code}' "$at/api/thread?tid=$served")" 404
+	has "the reason" "$(< "$scratch/text")" "thread $served has ended"
+}
+
 # All processes end together, whichever is ended, and with the targets.
 ends_as_one() {
 	local web files
@@ -288,5 +346,7 @@ run_case "serve: all formats have one total" formats_have_one_total
 run_case "serve: snapshots are captures" snapshots_are_captures
 run_case "serve: files that are sent are compared" files_are_compared
 run_case "serve: a report needs its own address alone" reports_have_secret_addresses
+run_case "serve: inspections of threads are those of top" inspections_are_those_of_top
+run_case "serve: threads that are not served are not inspected" others_are_not_inspected
 run_case "serve: its processes end as one" ends_as_one
 run_case "serve: requests and files are read without privileges" has_no_privileges

@@ -277,6 +277,38 @@ is_taken_again() {
 	return 1
 }
 
+# Whatever is asked for at once, few threads are inspected, who waits is bounded, and readings go on.
+inspections_are_few() {
+	local tids clients=() answered refused seconds first i
+
+	serve
+	tids=$(curl -sf "http://127.0.0.1:$port/api/threads" | jq -r '.threads[].tid' | head -n 60)
+	first=$(date +%s)
+	for i in {1..8}; do
+		for _ in {1..3}; do
+			for tid in $tids; do
+				status_of "http://127.0.0.1:$port/api/thread?tid=$tid"
+				echo
+			done
+		done > "$scratch/statuses.$i" &
+		clients+=($!)
+	done
+	readings_go_on
+	sleep 5
+	readings_go_on
+	kill "${clients[@]}" 2> /dev/null || true
+	wait "${clients[@]}" || true
+	seconds=$(($(date +%s) - first + 1))
+	answered=$(cat "$scratch"/statuses.* | grep -c '^200' || true)
+	refused=$(cat "$scratch"/statuses.* | grep -c '^503' || true)
+	between "answers" 1 "$answered" 1000000
+	between "refusals" 1 "$refused" 1000000
+	equal "other statuses" "$(cat "$scratch"/statuses.* | grep -vxE '200|503|404|' | sort -u)" ""
+	# Each inspection answers those who ask about the same thread meanwhile: eight clients.
+	between "inspections" 1 "$answered" $((8 * 4 * seconds + 8))
+	kill -0 "$web" "$server"
+}
+
 run_case "serve refuses malformed requests, and those for other hosts" needs_bpf malformed_requests_are_refused
 run_case "serve requires its token" needs_bpf tokens_are_required
 run_case "serve does not read bodies of 1 GB" needs_bpf large_bodies_are_not_read
@@ -284,3 +316,4 @@ run_case "serve answers beside a thousand clients that send or take nothing" nee
 run_case "serve drops answers that are not taken" slow needs_bpf unread_answers_are_dropped
 run_case "serve: hostile files harm nothing" needs_bpf hostile_files_harm_nothing
 run_case "serve: files that are sent are limited" needs_bpf uploads_are_limited
+run_case "serve inspects few threads, whatever is asked for" needs_bpf inspections_are_few

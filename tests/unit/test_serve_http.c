@@ -42,6 +42,9 @@ TEST(answers)
 	expect_answer(&scene, "GET /fails?errno= HTTP/1.1\r\n", 500, "\r\n\r\na reason\n");
 	expect_answer(&scene, "GET /fails?errno=22 HTTP/1.1\r\n", 400, "\r\n\r\na reason\n");
 	expect_answer(&scene, "GET /fails?errno=2 HTTP/1.1\r\n", 404, "\r\n\r\na reason\n");
+	expect_answer(&scene, "GET /fails?errno=1 HTTP/1.1\r\n", 403, "\r\n\r\na reason\n");
+	expect_answer(&scene, "GET /fails?errno=16 HTTP/1.1\r\n", 503, "\r\n\r\na reason\n");
+	expect_answer(&scene, "GET /fails?errno=16 HTTP/1.1\r\n", 503, "Retry-After: ");
 	http_scene_close(&scene);
 }
 
