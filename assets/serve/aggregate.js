@@ -342,6 +342,12 @@ export class View {
 		return this.flame.threadsThatPass(this.times.recording);
 	}
 
+	/* The thread of a number that has time in this window, whether it passes the filter or not; -1: none. */
+	threadOf(tid) {
+		const { times } = this, { tid: tids } = times.recording.threads;
+		return tids.findLastIndex((number, t) => number === tid && bands.some((_, b) => times.of(t, b) > 0));
+	}
+
 	/* Times of all threads that pass the filter, by band: those that are not idle, how much these matter, and idle ones. */
 	totals() {
 		const { times, alone, passes } = this;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The panel for a thread, or the threads of a row: their states, stacks on and off CPUs, what woke
+ * The panel for a thread, or the threads of a row: what the thread waits for now, their states, stacks on and off CPUs, what woke
  * them up, and their longest waits.
  */
 import { Flame } from "./aggregate.js";
+import { ThreadAnswer } from "./answer.js";
 import { css } from "./bars.js";
 import { FlameGraph } from "./flame.js";
 import { RAN, bands, isIdle } from "./states.js";
@@ -12,8 +13,9 @@ const { element, time } = flameWords;
 const WAKERS = 6, WAITS = 8;
 
 export class Inspector {
-	/* `closed()` and `filtered(row)` are called for its buttons, `opened(fn)` as of a FlameGraph. */
-	constructor(panel, functions, { closed, filtered, opened }) {
+	/* `closed()` and `filtered(row)` are called for its buttons, `opened(fn)` as of a FlameGraph, `chosen(tid)` for
+	 * another thread. */
+	constructor(panel, functions, { closed, filtered, opened, chosen }) {
 		this.panel = panel;
 		this.functions = functions;
 		this.row = null;
@@ -26,10 +28,12 @@ export class Inspector {
 		this.title = element("h2");
 		this.about = element("p", undefined, "faint");
 		head.append(this.title, only, close);
+		this.answerBox = element("div", undefined, "now");
+		this.answer = new ThreadAnswer(this.answerBox, { chosen });
 		this.states = element("div", undefined, "states");
 		this.wakers = element("div", undefined, "lines");
 		this.waits = element("div", undefined, "lines");
-		panel.append(head, this.about, this.states);
+		panel.append(head, this.about, this.answerBox, this.states);
 		this.graphs = ["on", "off"].map(mode => {
 			const heading = element("h3"), box = element("div", undefined, "scroll");
 			box.tabIndex = 0;
@@ -45,9 +49,11 @@ export class Inspector {
 	show(view, recording, ticks, row, look) {
 		this.row = row;
 		this.panel.hidden = !row;
+		const r = recording.threads, isOne = row?.threads.length === 1;
+		this.answer.show(isOne ? r.tid[row.threads[0]] : null, tid => view.threadOf(tid) >= 0);
 		if (!row)
 			return;
-		const r = recording.threads, t = row.threads[0], isOne = row.threads.length === 1;
+		const t = row.threads[0];
 		this.title.textContent = row.name;
 		this.about.textContent = isOne
 			? "thread " + r.tid[t] + " of " + r.process[t] + " (" + r.tgid[t] + ")" + (r.cgroup[t] ? ", cgroup " + r.cgroup[t] : "")

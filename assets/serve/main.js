@@ -302,7 +302,17 @@ function showTable(recording) {
 		table.show("functions", search ? found.filter(row => search.test(row.name)) : found, state.sort,
 			{ ...context, history: null, whole: tree.total[0], chosen: functionNumber() + "" });
 	}
-	inspector.show(view, recording, shown, rows.find(row => row.key === state.thread) || null, look);
+	inspector.show(view, recording, shown, rows.find(row => row.key === state.thread) || otherRow(state.thread), look);
+}
+
+/* Of a thread that the table lacks, as it has rows of other kinds or is filtered. */
+function otherRow(tid) {
+	const thread = tid ? view.threadOf(+tid) : -1;
+	if (thread < 0)
+		return null;
+	const passes = new Uint8Array(view.passes.length);
+	passes[thread] = 1;
+	return threadRows(view, "thread", passes)[0];
 }
 
 /* --- controls --- */
@@ -322,6 +332,7 @@ const bandButtons = new BandButtons($("bands"), {
 	idle: toggleIdle,
 });
 const inspector = new Inspector($("inspector"), store.functions, { closed: () => change({ thread: "" }), opened: openFunction,
+	chosen: tid => change({ thread: tid + "" }),
 	filtered: row => change({ filter: row.threads.length === 1 ? "tid:" + row.key : row.key.replace(/ .*/, "") }) });
 const table = new RowTable($("table"), $("more"), {
 	chosen: (kind, row) => kind === "threads" ? change({ thread: row.key === state.thread ? "" : row.key })

@@ -26,6 +26,7 @@
 	ASSET(SERVE_STYLE, "assets/serve/serve.css")        \
 	ASSET(SERVE_ICON, "assets/serve/icon.svg")          \
 	ASSET(SERVE_AGGREGATE, "assets/serve/aggregate.js") \
+	ASSET(SERVE_ANSWER, "assets/serve/answer.js")       \
 	ASSET(SERVE_BARS, "assets/serve/bars.js")           \
 	ASSET(SERVE_CONTROLS, "assets/serve/controls.js")   \
 	ASSET(SERVE_EXPORT, "assets/serve/export.js")       \

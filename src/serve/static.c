@@ -25,6 +25,7 @@ static const struct static_file icon = { "", ASSET_SERVE_ICON, "image/svg+xml" }
 
 static const struct static_file files[] = {
 	{ "aggregate.js", ASSET_SERVE_AGGREGATE, SCRIPT },
+	{ "answer.js", ASSET_SERVE_ANSWER, SCRIPT },
 	{ "bars.js", ASSET_SERVE_BARS, SCRIPT },
 	{ "controls.js", ASSET_SERVE_CONTROLS, SCRIPT },
 	{ "export.js", ASSET_SERVE_EXPORT, SCRIPT },

@@ -99,11 +99,27 @@ export class FakeServer {
 		}
 		if (url.pathname === "/api/about") {
 			response.writeHead(200, { ...headers, "Content-Type": "application/json" }).end(JSON.stringify(this.about));
+		} else if (url.pathname === "/api/thread") {
+			const { status, text } = this.inspection || this.inspect(+url.searchParams.get("tid"));
+			response.writeHead(status, headers).end(text);
 		} else if (url.pathname === "/api/live") {
 			this.stream(request, response);
 		} else {
 			response.writeHead(404, headers).end("no such path");
 		}
+	}
+
+	// Each thread waits for a lock of the next, which waits for one that no reading has. `inspection` replaces this:
+	// { status, text }.
+	inspect(tid) {
+		const { actors } = this.readings, actor = actors.find(actor => actor.tid === tid);
+		if (!actor)
+			return { status: 404, text: "thread " + tid + " has ended\n" };
+		const holder = actors[(actor.number + 1) % actors.length], chain = [[tid, actor.name], [holder.tid, holder.name], [77, "far away"]];
+		return { status: 200, text: JSON.stringify({ tid, answer: "99 % waiting for lock 0x7f00 held by " + holder.name + " (" + holder.tid + ")",
+			chain: chain.map(([tid, comm]) => ({ tid, comm, waits: "lock" })), also: null,
+			limits: { policy: "SCHED_OTHER", priority: 0, nice: 5, cpus: { allowed: "0", count: 1, online: 2 },
+				quota: { cgroup: actor.kind.cgroup, cpus: 0.5 } } }) };
 	}
 
 	stream(request, response) {

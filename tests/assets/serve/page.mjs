@@ -144,6 +144,41 @@ const cases = {
 		return [page, again, gone, server];
 	},
 
+	async "says what a thread waits for now"() {
+		const server = await serverWith(), page = await openPage(server, { hash: "#thread=1000" });
+		const said = (...words) => page.until(words => {
+			const now = document.querySelector("#inspector .now").textContent;
+			return words.every(word => now.includes(word));
+		}, words);
+		await said("99 % waiting for lock 0x7f00 held by shopd/1 (1001)", "waits for shopd/1 (1001), which waits for far away (77)",
+			"limited to 1 of 2 CPUs (0); a quota of 0.5 CPUs of cgroup /system.slice/docker-3fe1", "nice 5");
+		await picture(page, "answer");
+		assert(await page.run(() => [...document.querySelectorAll("#inspector, #inspector header, #inspector p, #inspector .state")]
+			.every(part => part.scrollWidth <= part.clientWidth)), "nothing is wider than the panel");
+		/* A thread that no reading has is no link; one that the filter leaves out is. */
+		assert.deepStrictEqual(await page.run(() => [...document.querySelectorAll("#inspector .now button")].map(b => b.textContent)), ["shopd/1 (1001)"]);
+		await page.run(() => { location.hash = "#thread=1000&filter=tid:1000"; });
+		await settled(page);
+		await page.run(() => document.querySelector("#inspector .now button").click());
+		await said("held by shopd/2 (1002)");
+		assert.match(await page.run(() => document.querySelector("#inspector h2").textContent), /shopd\/1/);
+		/* It is asked for again; what is final is not. */
+		server.inspection = { status: 503, text: "too many threads wait to be inspected\n" };
+		await said("Too many threads wait to be inspected");
+		server.inspection = { status: 403, text: "threads are not inspected (--no-inspect)\n" };
+		await said("Threads are not inspected (--no-inspect)");
+		server.inspection = { status: 404, text: "thread 1001 has ended\n" };
+		await page.run(() => { location.hash = "#thread=1002"; });
+		await said("Thread 1001 has ended");
+		assert.deepStrictEqual(page.problems.filter(problem => !/status of (503|403|404)/.test(problem)), []);
+		page.problems.length = 0;
+		/* Rows of several threads have no single answer. */
+		await page.run(() => { location.hash = "#rows=program&thread=shopd"; });
+		await settled(page);
+		assert.deepStrictEqual(await page.run(() => [document.querySelector("#inspector").hidden, document.querySelector("#inspector .now").hidden]), [false, true]);
+		return [page, server];
+	},
+
 	async "has callers and callees, wakers, functions and an inspector"() {
 		const server = await serverWith(), page = await openPage(server, { dark: true, hash: "#thread=1000" });
 		const wanted = truthOf(server, 31, 90), [thread, of] = [...wanted.times].find(([t]) => t.tid === 1000);
