@@ -8,7 +8,7 @@ import { bands } from "./states.js";
 
 const { changeColour, element, time } = flameWords;
 
-function button(text, title, act) {
+export function button(text, title, act) {
 	const made = element("button", text);
 	made.type = "button";
 	if (title)
@@ -145,7 +145,7 @@ export function fillLegend(box) {
 const keys = [
 	["/", "search for functions"], ["f", "filter threads"], ["Space", "pause, and go on"], ["p", "pin this window, and compare"],
 	["w o e", "wall time, on CPUs, off CPUs"], ["i", "flame or icicle"], ["l", "begin with what was called last"],
-	["c", "colours by state or by file"], ["d", "idle waits"], ["h", "what the flame graph leaves out"], ["x", "downloads"], ["b", "flame graph, or callers and callees"], ["k", "histograms of kstats"],
+	["c", "colours by state or by file"], ["d", "idle waits"], ["h", "what the flame graph leaves out"], ["x", "downloads"], ["r", "report of files"], ["b", "flame graph, or callers and callees"], ["k", "histograms of kstats"],
 	["← ↑ ↓ →", "move in the graph, or the window in the picture of the past"], ["Shift ← →", "move the end of the window"], ["Enter", "zoom in"], ["Backspace", "zoom out"],
 	["s", "callers and callees of the frame"], ["Tab", "all controls, pictures and rows of tables; Enter opens a row"], ["Esc", "close, clear the search, show all"], ["?", "this help"],
 ];

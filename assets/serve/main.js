@@ -4,6 +4,7 @@
  * `state` (url.js) and nothing else, so that an address brings it back.
  */
 import { View, groups } from "./aggregate.js";
+import { openCompare, setUpCompare } from "./compare.js";
 import { BandButtons, checks, fillHelp, fillLegend, fillMenu, segments, select, toggles } from "./controls.js";
 import { download, graphAsSvg } from "./export.js";
 import { FlameGraph, FrameColours } from "./flame.js";
@@ -474,7 +475,7 @@ function escape() {
 const keyActions = {
 	"/": () => focus("search"), f: () => focus("filter"), " ": pause, p: pin, w: () => change({ mode: "wall", hide: [] }),
 	o: () => change({ mode: "on", hide: [] }), e: () => change({ mode: "off", hide: [] }), i: () => change({ icicle: !state.icicle }),
-	l: () => change({ leaf: !state.leaf, zoom: "" }), c: () => change({ modules: !state.modules }), d: toggleIdle, h: () => openMenu("hide"), x: () => openMenu("download"),
+	l: () => change({ leaf: !state.leaf, zoom: "" }), c: () => change({ modules: !state.modules }), d: toggleIdle, h: () => openMenu("hide"), x: () => openMenu("download"), r: openCompare,
 	b: () => openView(state.view === "sandwich" ? "flame" : "sandwich"), k: () => openView(state.view === "kstats" ? "flame" : "kstats"), "?": () => $("help").showModal(),
 };
 
@@ -499,11 +500,12 @@ function focus(id) {
 
 window.addEventListener("keydown", event => {
 	const isField = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) && event.target.type !== "checkbox", isPress = /^(BUTTON|INPUT|SUMMARY)$/.test(event.target.tagName) && event.key === " ";
-	if (event.key === "Escape" && !$("help").open) {
+	const isInDialog = !!document.querySelector("dialog[open]");
+	if (event.key === "Escape" && !isInDialog) {
 		if (isField)
 			event.target.blur();
 		escape();
-	} else if (event.ctrlKey || event.metaKey || event.altKey || isField || isPress || $("help").open
+	} else if (event.ctrlKey || event.metaKey || event.altKey || isField || isPress || isInDialog
 			|| !Object.hasOwn(keyActions, event.key)) {
 		return;
 	} else {
@@ -532,6 +534,7 @@ const page = { store, view, graph, state, refreshTime: 0, seen: 0, shown: () => 
 globalThis.ctprofPage = page;
 
 fillHelp($("help"));
+setUpCompare();
 fillLegend($("legend"));
 readLook();
 drawn = true;

@@ -28,6 +28,7 @@
 	ASSET(SERVE_AGGREGATE, "assets/serve/aggregate.js") \
 	ASSET(SERVE_ANSWER, "assets/serve/answer.js")       \
 	ASSET(SERVE_BARS, "assets/serve/bars.js")           \
+	ASSET(SERVE_COMPARE, "assets/serve/compare.js")     \
 	ASSET(SERVE_CONTROLS, "assets/serve/controls.js")   \
 	ASSET(SERVE_EXPORT, "assets/serve/export.js")       \
 	ASSET(SERVE_FLAME, "assets/serve/flame.js")         \

@@ -27,6 +27,7 @@ static const struct static_file files[] = {
 	{ "aggregate.js", ASSET_SERVE_AGGREGATE, SCRIPT },
 	{ "answer.js", ASSET_SERVE_ANSWER, SCRIPT },
 	{ "bars.js", ASSET_SERVE_BARS, SCRIPT },
+	{ "compare.js", ASSET_SERVE_COMPARE, SCRIPT },
 	{ "controls.js", ASSET_SERVE_CONTROLS, SCRIPT },
 	{ "export.js", ASSET_SERVE_EXPORT, SCRIPT },
 	{ "flame.js", ASSET_SERVE_FLAME, SCRIPT },

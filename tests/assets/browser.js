@@ -86,7 +86,9 @@ class Page {
 	/* Press a key as a keyboard does: "/", "Escape", "Enter". */
 	async press(key) {
 		const text = key.length === 1 ? key : key === "Enter" ? "\r" : undefined;
-		await this.send("Input.dispatchKeyEvent", { type: text ? "keyDown" : "rawKeyDown", key, text });
+		/* Dialogs are closed by the code. */
+		const windowsVirtualKeyCode = key === "Escape" ? 27 : undefined;
+		await this.send("Input.dispatchKeyEvent", { type: text ? "keyDown" : "rawKeyDown", key, text, windowsVirtualKeyCode });
 		await this.send("Input.dispatchKeyEvent", { type: "keyUp", key });
 	}
 

@@ -20,6 +20,8 @@ const shared = ["flame_words.js", "page.css", "table.js"];
 const headers = { "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 	"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-cache" };
 
+const reportHeaders = { ...headers, "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; sandbox allow-scripts" };
+
 // The events of a recorded stream.
 function eventsOf(text) {
 	return text.split(/\n\n+/).map(block => {
@@ -44,6 +46,7 @@ export class FakeServer {
 		this.ticks = [];
 		this.clients = new Set();
 		this.requests = [];
+		this.files = []; /* [name, text] of those that were sent; ids are their numbers */
 		for (let i = 0; i < this.options.history; i++)
 			this.ticks.push(this.readings.next());
 		this.server = createServer((request, response) => this.answer(request, response).catch(wrong => {
@@ -89,6 +92,12 @@ export class FakeServer {
 			response.writeHead(200, { ...headers, "Content-Type": types[extname(name)] }).end(bytes);
 			return;
 		}
+		/* The address of a report has no token. */
+		if (url.pathname.startsWith("/api/report/")) {
+			response.writeHead(200, { ...reportHeaders, "Content-Type": "text/html; charset=utf-8" })
+				.end("<!DOCTYPE html><title>Report of " + url.pathname.slice(12).split("-").map(id => this.files[id][0]).join(" and ") + "</title>");
+			return;
+		}
 		if (this.options.token && url.searchParams.get("token") !== this.options.token) {
 			response.writeHead(401, headers).end("a token is needed");
 			return;
@@ -104,6 +113,8 @@ export class FakeServer {
 			response.writeHead(status, headers).end(text);
 		} else if (url.pathname === "/api/live") {
 			this.stream(request, response);
+		} else if (request.method === "POST") {
+			await this.take(request, response, url);
 		} else {
 			response.writeHead(404, headers).end("no such path");
 		}
@@ -120,6 +131,22 @@ export class FakeServer {
 			chain: chain.map(([tid, comm]) => ({ tid, comm, waits: "lock" })), also: null,
 			limits: { policy: "SCHED_OTHER", priority: 0, nice: 5, cpus: { allowed: "0", count: 1, online: 2 },
 				quota: { cgroup: actor.kind.cgroup, cpus: 0.5 } } }) };
+	}
+
+	/* A file, or files of which a report is to be made. One that says "broken" cannot be read. */
+	async take(request, response, url) {
+		const reply = (status, text) => response.writeHead(status, { ...headers, "Content-Type": "application/json" }).end(text);
+		let text = "";
+		for await (const bytes of request)
+			text += bytes;
+		if (url.pathname === "/api/files") {
+			if (this.busy)
+				return reply(429, "another file of this address is being sent\n");
+			this.files.push([url.searchParams.get("name"), text]);
+			return reply(201, JSON.stringify({ id: this.files.length - 1 + "" }));
+		}
+		const ids = url.searchParams.get("files").split(","), broken = ids.find(id => this.files[id][1].includes("broken"));
+		return broken ? reply(422, this.files[broken][0] + ": not a file of ctprof\n") : reply(201, JSON.stringify({ id: ids.join("-") }));
 	}
 
 	stream(request, response) {

@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Browser from "../browser.js";
 import { FakeServer } from "./fake.mjs";
-import { click, folded, last, percent, pressButton, settled, showsTruth, text } from "./shown.mjs";
+import { chooseFiles, click, folded, last, percent, pressButton, settled, showsTruth, tabs, text } from "./shown.mjs";
 import { foldedText, happenings, truth } from "./truth.mjs";
 
 const given = process.argv.slice(2), pictures = given.includes("--pictures") ? given[given.indexOf("--pictures") + 1] : null;
@@ -377,6 +377,64 @@ const cases = {
 		assert.strictEqual(await text(page, "trouble"), "");
 		assert(server.requests.length > asked);
 		page.problems = page.problems.filter(problem => !/the server responded with a status of (401|503)/.test(problem));
+		return [page, server];
+	},
+
+	async "has files compared"() {
+		const folder = mkdtempSync(join(tmpdir(), "ctprof-page-")), server = await serverWith({ token: "s3cret" });
+		const page = await openPage(server), names = ["before.json", "after one.json", "broken.raw"], paths = names.map(name => join(folder, name));
+		for (const path of paths)
+			writeFileSync(path, "text of " + path);
+		writeFileSync(join(folder, "empty"), "");
+		const rows = () => page.run(() => [...document.querySelectorAll("#compare-list span")].map(row => row.textContent));
+		const says = words => page.until(words => document.getElementById("compare-said").textContent === words, words);
+		const action = (row, text) => page.run((row, text) =>
+			[...document.querySelectorAll("#compare-list li")[row].querySelectorAll("button")].find(b => b.textContent === text).click(), row, text);
+		await page.press("r");
+		assert.deepStrictEqual(await page.run(() => [document.getElementById("compare").open, document.getElementById("compare-go").disabled]), [true, true]);
+		await chooseFiles(page, "compare-files", paths.slice(1, 2));
+		assert.deepStrictEqual([await rows(), await text(page, "compare-go")], [[names[1]], "Show"]);
+		/* Dropped anywhere. */
+		await page.run(name => {
+			const dataTransfer = new DataTransfer();
+			dataTransfer.items.add(new File(["dropped"], name));
+			document.body.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+		}, names[0]);
+		assert.deepStrictEqual(await rows(), ["before: " + names[1], "after: " + names[0]]);
+		await action(1, "First");
+		assert.deepStrictEqual([await rows(), await text(page, "compare-go")], [["before: " + names[0], "after: " + names[1]], "Compare"]);
+		/* Keys of the page do nothing here. */
+		await page.press("?");
+		assert.strictEqual(await page.run(() => document.getElementById("help").open), false);
+		await picture(page, "files");
+		server.busy = true;
+		await click(page, "compare-go");
+		await says(names[0] + ": another file of this address is being sent");
+		server.busy = false;
+		await click(page, "compare-go");
+		await says("Open the report");
+		assert.deepStrictEqual(server.files, [[names[0], "dropped"], [names[1], "text of " + paths[1]]]);
+		/* The link has the focus. */
+		await page.press("Enter");
+		const report = new URL("api/report/0-1", server.address.replace(/\?.*/, "")).href;
+		for (let i = 0; i < 200 && !(await tabs(browser)).includes(report); i++)
+			await new Promise(done => setTimeout(done, 25));
+		assert((await tabs(browser)).includes(report), (await tabs(browser)).join(" "));
+		await page.send("Page.bringToFront");
+		await chooseFiles(page, "compare-files", paths.slice(2));
+		assert.deepStrictEqual(await rows(), names);
+		await click(page, "compare-go");
+		await says("broken.raw: not a file of ctprof");
+		await chooseFiles(page, "compare-files", [join(folder, "empty")]);
+		await says("empty is empty");
+		await chooseFiles(page, "compare-files", Array(9).fill(paths[0]).map((path, i) => (writeFileSync(path + i, "x"), path + i)));
+		await says("A report has 8 files at most");
+		await action(0, "Remove");
+		assert.deepStrictEqual([(await rows()).length, (await rows())[0]], [7, names[1]]);
+		await page.press("Escape");
+		assert.strictEqual(await page.run(() => document.getElementById("compare").open), false);
+		rmSync(folder, { recursive: true });
+		page.problems = page.problems.filter(problem => !/the server responded with a status of (422|429)/.test(problem));
 		return [page, server];
 	},
 

@@ -5,15 +5,17 @@
 //	node tests/assets/serve/real.mjs http://127.0.0.1:7070/ TICKS CTPROF [PICTURE]
 //
 // Stacks are also those that CTPROF, the program, makes of /api/profile, with idle waits and presets hidden.
+// Its dialog has the server compare two files.
 // Ends with 77 without Chromium.
 import assert from "node:assert";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import Browser from "../browser.js";
 import { foldedText } from "./truth.mjs";
-import { folded, settled, showsTruth, text } from "./shown.mjs";
+import { chooseFiles, click, folded, settled, showsTruth, tabs, text } from "./shown.mjs";
 
 const [address, count, ctprof, picture] = process.argv.slice(2);
 const browser = await Browser.start();
@@ -58,6 +60,28 @@ function sumUp(lines) {
 	return sums;
 }
 
+// Two snapshots are sent and compared, and the report runs its own scripts.
+async function comparesFiles(page) {
+	await click(page, "compare-open");
+	await chooseFiles(page, "compare-files", ["before", "after"].map(name => fileURLToPath(new URL("../../fixtures/synthetic-compare/" + name + ".json", import.meta.url))));
+	await click(page, "compare-go");
+	await page.until(() => /^Open the report$|^[^ ]*: /.test(document.getElementById("compare-said").textContent));
+	assert.strictEqual(await text(page, "compare-said"), "Open the report");
+	await page.press("Enter");
+	const report = await page.run(() => document.querySelector("#compare-said a").href);
+	for (let i = 0; i < 200 && !(await tabs(browser)).includes(report); i++)
+		await new Promise(done => setTimeout(done, 25));
+	assert((await tabs(browser)).includes(report), (await tabs(browser)).join(" "));
+	/* Once more where errors are seen. */
+	const other = await browser.page({ width: 1100, height: 800 });
+	await other.open(report);
+	assert.match(await other.run(() => document.body.textContent), /What changed most/);
+	assert.deepStrictEqual(other.problems, []);
+	await other.send("Page.close");
+	await page.send("Page.bringToFront");
+	await click(page, "compare-close");
+}
+
 try {
 	const { about, ticks } = await readStream(+count), first = ticks[1], end = ticks[ticks.length - 1];
 	const page = await browser.page({ width: 1280, height: 800 });
@@ -81,6 +105,7 @@ try {
 	await page.press(" ");
 	await page.until(seq => +document.body.dataset.seq > seq, end.seq);
 	assert.strictEqual(await text(page, "status"), "live");
+	await comparesFiles(page);
 	if (picture)
 		await page.picture(picture);
 	assert.deepStrictEqual(page.problems, []);

@@ -22,6 +22,13 @@ export const folded = page => page.run(() => {
 	}
 	return [...sums].map(([stack, ns]) => stack + " " + ns).sort().join("\n") + "\n";
 });
+/* Choose files as in the dialog of an <input type=file>. */
+export async function chooseFiles(page, id, files) {
+	const { result: { objectId } } = await page.send("Runtime.evaluate", { expression: "document.getElementById(" + JSON.stringify(id) + ")" });
+	await page.send("DOM.setFileInputFiles", { files, objectId });
+}
+/* The addresses of all tabs. */
+export const tabs = async browser => (await browser.send("Target.getTargets")).targetInfos.map(target => target.url);
 export const percent = (part, whole) => (100 * part / whole).toFixed(1) + " %";
 export const last = server => server.ticks[server.ticks.length - 1].seq;
 
