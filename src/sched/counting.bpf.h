@@ -91,11 +91,12 @@ static __always_inline bool count_in_record(struct profile_record *t, const stru
 
 /* Only one CPU at a time writes the counts of a thread, except at their creation and from user
  * space. */
-static __always_inline void count_in(const struct count_key *key, const struct count_value *more,
+static __always_inline void count_in(const struct count_key *key, struct count_value *more,
 				     struct profile_counts *counts)
 {
 	struct count_value *value = bpf_map_lookup_elem(&counted, key);
 
+	more->reading = *(volatile __u32 *)&state.reading;
 	if (!value) {
 		if (!bpf_map_update_elem(&counted, key, more, BPF_NOEXIST)) {
 			counts->kept++;
@@ -109,9 +110,10 @@ static __always_inline void count_in(const struct count_key *key, const struct c
 	}
 	__sync_fetch_and_add(&value->ns, more->ns);
 	__sync_fetch_and_add(&value->count, more->count);
-	if (value->longest < more->longest) {
+	if (value->longest < more->longest || value->reading != more->reading) {
 		value->longest = more->longest;
 		value->waker = more->waker;
+		value->reading = more->reading;
 	}
 	if (more->runnable_count) {
 		__sync_fetch_and_add(&value->runnable_ns, more->runnable_ns);
@@ -122,8 +124,7 @@ static __always_inline void count_in(const struct count_key *key, const struct c
 
 /* An interval of the thread of this record. */
 static __always_inline void count_interval(struct profile_record *t, const struct count_key *key,
-					   const struct count_value *more,
-					   struct profile_counts *counts)
+					   struct count_value *more, struct profile_counts *counts)
 {
 	if (!config.by_cpu && !config.wants_wakers && count_in_record(t, key, more))
 		counts->kept++;

@@ -33,6 +33,7 @@ struct counted_table {
 			bool is_in_hash;
 		});
 	} entries;
+	uint32_t reading; /* whose longest intervals are known */
 };
 
 /* The times of a thread as of some moment. */

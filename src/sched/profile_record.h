@@ -224,7 +224,7 @@ struct count_value {
 	__u64 runnable_count;
 	__u64 longest; /* of ns; of runnable_ns if the class is that; 0: unknown */
 	__u32 waker;   /* of that */
-	__u32 fill;
+	__u32 reading; /* it is the longest since this one began */
 };
 
 struct slot_key {
@@ -321,6 +321,7 @@ struct profile_state {
 	__u32 lacking[LACKING_MAX];
 	__s32 deferred_left;      /* stacks that may still be deferred; it may fall below 0 */
 	__u32 latency_generation; /* incremented by user space when cgroups get or lose a place */
+	__u32 reading;            /* incremented by user space after each */
 };
 
 #endif

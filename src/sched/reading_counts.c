@@ -107,12 +107,15 @@ struct counted_entry *reading_add(struct counted_table *table, const struct coun
 
 static struct error *take_count(void *context, const void *key, const void *value)
 {
-	struct counted_entry *entry = entry_of(context, key);
+	struct counted_table *table = context;
+	struct counted_entry *entry = entry_of(table, key);
 
 	if (!entry)
 		return &error_no_memory;
 	entry->value = *(const struct count_value *)value;
 	entry->is_in_hash = true;
+	if (entry->value.reading != table->reading)
+		entry->value.longest = entry->value.waker = 0;
 	return NULL;
 }
 
@@ -150,6 +153,14 @@ static struct error *take_first(struct counted_table *table, uint32_t number,
 			return &error_no_memory;
 	}
 	return NULL;
+}
+
+/* The next reading has the longest that end until then. Of one that ends right now, the length or
+ * the waker may be lost. */
+static void forget_longest(struct profile_record *t)
+{
+	for (int i = 0; i < RECORD_COUNTS; i++)
+		__atomic_store_n(&t->longest[i], 0, __ATOMIC_RELAXED);
 }
 
 /* Free the place in the record that a key has. */
@@ -222,7 +233,8 @@ static struct error *take_progress(struct profile_reading *r, struct counted_tab
 		more.runnable_ns = 0;
 	more.count = more.ns != 0;
 	more.runnable_count = more.runnable_ns != 0;
-	if (!config->keep_below)
+	/* One that began before the last reading gets its length when it ends. */
+	if (!config->keep_below && all <= r->now - r->session->read_at)
 		more.longest = is_blocked ? more.ns : more.runnable_ns;
 	if (is_blocked)
 		more.waker = progress.runnable_ns ? t->waker : WAKER_NOT_YET;
@@ -248,18 +260,26 @@ static struct error *take_progress(struct profile_reading *r, struct counted_tab
 
 static struct error *read_table(struct profile_reading *r, struct counted_table *table)
 {
-	struct error *err = reading_each(bpf_map__fd(r->session->program->maps.counted),
-					 sizeof(struct count_key), sizeof(struct count_value),
-					 take_count, table);
+	__u32 *reading = &r->session->program->bss->state.reading;
+	struct error *err;
 
+	table->reading = *reading;
+	err = reading_each(bpf_map__fd(r->session->program->maps.counted), sizeof(struct count_key),
+			   sizeof(struct count_value), take_count, table);
+
+	/* The longest of the next reading begin here; those that ended since the lookup are lost.
+	 */
+	__atomic_store_n(reading, *reading + 1, __ATOMIC_RELAXED);
 	for (uint32_t number = 1; !err && number < r->record_count; number++) {
-		const struct profile_record *t = profile_chunks_thread(&r->session->chunks, number);
+		struct profile_record *t = profile_chunks_thread(&r->session->chunks, number);
 
 		if (!t || !(t->task.flags & RECORD_WANTED))
 			continue;
 		err = take_first(table, number, t, !r->session->program->rodata->config.keep_below);
 		if (!err)
 			err = take_progress(r, table, number, t);
+		if (!r->session->stopped)
+			forget_longest(t);
 	}
 	return err;
 }
@@ -306,7 +326,6 @@ static struct error *put_entry(struct profile_reading *r, struct counted_entry *
 	struct count_value before = { 0 };
 	const struct counted_entry *known;
 	struct error *err;
-	bool is_whole;
 
 	if (key.thread >= r->record_count || r->threads[key.thread] == UINT32_MAX ||
 	    key.class >= CLASS_COUNT || key.state >= STATE_COUNT)
@@ -314,14 +333,12 @@ static struct error *put_entry(struct profile_reading *r, struct counted_entry *
 	known = reading_find_entry(&r->session->counted, &key);
 	if (known)
 		before = known->value;
-	/* The longest may be of an earlier reading. */
-	is_whole = !before.ns && !before.runnable_ns;
 	err = put_sample(r, &key, key.class,
 			 profile_classes[key.class].is_off_cpu ? (enum state)key.state
 							       : reason_default_state(key.class),
 			 reading_less(entry->value.ns, before.ns),
-			 reading_less(entry->value.count, before.count),
-			 is_whole ? &entry->value : NULL, entry->is_in_progress);
+			 reading_less(entry->value.count, before.count), &entry->value,
+			 entry->is_in_progress);
 	/* A wait that is followed by one for a CPU is one stretch, and counted as the former. */
 	if (!err)
 		err = put_sample(r, &key, CLASS_RUNNABLE, STATE_RUNNABLE,
@@ -329,7 +346,7 @@ static struct error *put_entry(struct profile_reading *r, struct counted_entry *
 				 entry->value.count ? 0
 						    : reading_less(entry->value.runnable_count,
 								   before.runnable_count),
-				 is_whole && key.class == CLASS_RUNNABLE ? &entry->value : NULL,
+				 key.class == CLASS_RUNNABLE ? &entry->value : NULL,
 				 entry->is_in_progress);
 	keep_reported(&entry->value, &before);
 	return err;

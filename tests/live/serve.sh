@@ -62,6 +62,29 @@ known_threads_are_as_known() {
 	between "percent of all time" 95 $(($(time_of "$busy" 'add' "$scratch/threads") * 100 / all)) 101
 }
 
+# What ended waits, and the longest of them, is known in each reading, and not only when their stack is new.
+wakers_of_each_reading() {
+	local reader
+
+	mkfifo "$scratch/pipe"
+	start bash -c 'echo ready; exec cat "$1" > /dev/null' reader "$scratch/pipe"
+	reader=$pid
+	start bash -c 'echo ready; exec 3> "$1"; for ((;;)); do echo >&3; sleep 0.05; done' writer "$scratch/pipe"
+	serve -p "$reader"
+	stream 8 > "$scratch/stream"
+	jq -c --argjson tid "$reader" '
+		(reduce .ticks[].threads as $t ([]; . + $t.tid)) as $tids | (reduce .ticks[].wakers as $w ([]; . + $w.tid)) as $wakers |
+		.about.states.name as $states |
+		.ticks[2:][].samples | . as $s | range($s.ns | length) |
+		select($tids[$s.thread[.]] == $tid and $states[$s.state[.]] == "sleep_pipe") |
+		{ ms: ($s.longest_ns[.] / 1e6 | floor), by: (if $s.waker[.] == null then null else $wakers[$s.waker[.]] end) }
+	' "$scratch/stream" > "$scratch/waits"
+	cat "$scratch/waits"
+	between "readings with waits" 5 "$(wc -l < "$scratch/waits")" 12
+	equal "those not ended by the writer" "$(jq -c --argjson tid "$pid" 'select(.by != $tid)' "$scratch/waits")" ""
+	equal "those without a length" "$(jq -c 'select(.ms < 20)' "$scratch/waits")" ""
+}
+
 # go tool pprof reads the seconds to come.
 go_reads_it() {
 	local kind busy
@@ -340,6 +363,7 @@ run_case "serve: known threads are as known" known_threads_are_as_known
 run_case "serve: the files of the page are there" files_of_the_page_are_there
 run_case "serve: the page shows the stream" page_shows_the_stream
 run_case "serve: profiles as pages run in a browser" pages_of_profiles_run
+run_case "serve: wakers and longest waits are known in each reading" wakers_of_each_reading
 run_case "serve: go tool pprof reads it" go_reads_it
 run_case "serve: times that are not measured are refused" unmeasured_times_are_refused
 run_case "serve: all formats have one total" formats_have_one_total
