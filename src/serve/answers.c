@@ -316,25 +316,27 @@ static struct error *send_profile(struct http_exchange *exchange, struct profile
 	return profile_formats[format].print(&report, http_write, exchange);
 }
 
-/* The profile of the span that is asked for; HTTP_LATER without any reading. */
+/* The profile of the span that is asked for, with all samples, and the classes that are wanted;
+ * HTTP_LATER without any reading. */
 static struct error *find_profile(struct http_exchange *exchange, const struct web *web,
-				  enum http_step *ret_step, struct profile **ret)
+				  enum http_step *ret_step, unsigned *ret_classes,
+				  struct profile **ret)
 {
-	unsigned classes = FLAME_ALL;
 	struct span span;
 	struct error *err;
 
 	*ret_step = web->store->ticks.count ? HTTP_DONE : HTTP_LATER;
 	if (*ret_step == HTTP_LATER)
 		return NULL;
-	err = query_mode(exchange, &classes);
+	*ret_classes = FLAME_ALL;
+	err = query_mode(exchange, ret_classes);
 	if (!err)
-		err = check_measured(web, classes);
+		err = check_measured(web, *ret_classes);
 	if (!err)
 		err = query_span(exchange, web->store, &span);
 	if (!err)
 		err = store_profile(web->store, span.first, span.end, ret);
-	return err ? err : select_samples(exchange, *ret, classes);
+	return err;
 }
 
 struct error *answer_profile(struct http_exchange *exchange, void *context, enum http_step *ret)
@@ -342,33 +344,53 @@ struct error *answer_profile(struct http_exchange *exchange, void *context, enum
 	_cleanup_(profile_destroy) struct profile *profile = NULL;
 	struct flame_view view = { .group_by = FLAME_BY_NONE };
 	enum profile_format format;
+	unsigned classes;
 	struct error *err = query_format(exchange, &format);
 
 	if (!err)
 		err = query_group(exchange, &view.group_by);
 	if (!err)
-		err = find_profile(exchange, context, ret, &profile);
-	return err || *ret == HTTP_LATER ? err : send_profile(exchange, profile, format, &view);
+		err = find_profile(exchange, context, ret, &classes, &profile);
+	if (err || *ret == HTTP_LATER)
+		return err;
+	err = select_samples(exchange, profile, classes);
+	return err ? err : send_profile(exchange, profile, format, &view);
 }
 
 /* --- threads --- */
 
-/* Times by thread and state. On the CPU the exact times of threads stand instead of samples. */
+/* Times by thread and state; off CPUs in states of sleep, on CPUs in `exec`, by samples. */
 static uint64_t (*sum_states(const struct profile *profile))[STATE_COUNT]
 {
 	uint64_t(*sums)[STATE_COUNT] = calloc(profile->threads.count + 1, sizeof(*sums));
 
-	if (!sums)
-		return NULL;
-	for (size_t i = 0; i < profile->samples.count; i++) {
+	for (size_t i = 0; sums && i < profile->samples.count; i++) {
 		const struct sample *sample = &profile->samples.items[i];
 
 		if (profile_classes[sample->class].is_off_cpu)
 			sums[sample->thread][sample->state] += sample->ns;
+		else if (sample->class == CLASS_ON_CPU)
+			sums[sample->thread][STATE_EXEC] += sample->ns;
 	}
-	for (size_t i = 0; i < profile->threads.count; i++)
-		sums[i][STATE_EXEC] = profile->threads.items[i].ns[CLASS_ON_CPU];
 	return sums;
+}
+
+static bool has_time(const uint64_t sums[STATE_COUNT])
+{
+	for (size_t s = 0; s < STATE_COUNT; s++)
+		if (sums[s])
+			return true;
+	return false;
+}
+
+/* Of threads that kept all their samples on CPUs, the exact time stands instead; with `only_timed`,
+ * if they kept any sample. */
+static void put_exact(const struct profile *profile, uint64_t (*all)[STATE_COUNT],
+		      uint64_t (*sums)[STATE_COUNT], bool only_timed)
+{
+	for (size_t i = 0; i < profile->threads.count; i++)
+		if (sums[i][STATE_EXEC] == all[i][STATE_EXEC] && (!only_timed || has_time(sums[i])))
+			sums[i][STATE_EXEC] = profile->threads.items[i].ns[CLASS_ON_CPU];
 }
 
 static void put_thread(struct json_writer *w, const struct profile_thread *thread,
@@ -399,8 +421,9 @@ static void put_thread(struct json_writer *w, const struct profile_thread *threa
 	json_object_end(w);
 }
 
+/* With `only_timed`, threads without any time in `sums` are left out. */
 static void put_threads(struct json_writer *w, const struct profile *profile,
-			const uint64_t (*sums)[STATE_COUNT])
+			const uint64_t (*sums)[STATE_COUNT], bool only_timed)
 {
 	json_object_begin(w);
 	json_key(w, "begin_ms");
@@ -410,7 +433,8 @@ static void put_threads(struct json_writer *w, const struct profile *profile,
 	json_key(w, "threads");
 	json_array_begin(w);
 	for (size_t i = 0; i < profile->threads.count; i++)
-		put_thread(w, &profile->threads.items[i], sums[i]);
+		if (!only_timed || has_time(sums[i]))
+			put_thread(w, &profile->threads.items[i], sums[i]);
 	json_array_end(w);
 	json_object_end(w);
 	json_document_end(w);
@@ -419,16 +443,24 @@ static void put_threads(struct json_writer *w, const struct profile *profile,
 struct error *answer_threads(struct http_exchange *exchange, void *context, enum http_step *ret)
 {
 	_cleanup_(profile_destroy) struct profile *profile = NULL;
-	_cleanup_free_ uint64_t(*sums)[STATE_COUNT] = NULL;
+	_cleanup_free_ uint64_t(*all)[STATE_COUNT] = NULL, (*sums)[STATE_COUNT] = NULL;
 	_cleanup_(json_writer_deinit) struct json_writer w = { 0 };
-	struct error *err = find_profile(exchange, context, ret, &profile);
+	const bool is_filtered = http_query(exchange, "filter") != NULL;
+	unsigned classes;
+	struct error *err = find_profile(exchange, context, ret, &classes, &profile);
 
 	if (err || *ret == HTTP_LATER)
+		return err;
+	all = sum_states(profile);
+	err = all ? select_samples(exchange, profile, classes) : &error_no_memory;
+	if (err)
 		return err;
 	sums = sum_states(profile);
 	err = sums ? json_writer_init(&w, http_write, exchange) : &error_no_memory;
 	if (err)
 		return err;
-	put_threads(&w, profile, (const uint64_t(*)[STATE_COUNT])sums);
+	if (classes & FLAME_ON_CPU)
+		put_exact(profile, all, sums, is_filtered);
+	put_threads(&w, profile, (const uint64_t(*)[STATE_COUNT])sums, is_filtered);
 	return json_writer_finish(&w);
 }

@@ -85,6 +85,25 @@ wakers_of_each_reading() {
 	equal "those without a length" "$(jq -c 'select(.ms < 20)' "$scratch/waits")" ""
 }
 
+# A filter leaves out threads that do not pass, and of others what does not.
+threads_are_filtered() {
+	local busy one
+
+	start "$programs/duty" 10 10
+	busy=$pid
+	start_sleep
+	serve -p "$busy,$pid"
+	sleep 3
+	get "/api/threads?from=0" > "$scratch/all"
+	get "/api/threads?from=0&filter=pid:$busy" > "$scratch/one"
+	equal "processes without a filter" "$(jq -c '[.threads[].tgid] | unique | length' "$scratch/all")" 2
+	equal "processes that pass" "$(jq -c '[.threads[].tgid] | unique' "$scratch/one")" "[$busy]"
+	one=$(time_of "$busy" .exec "$scratch/one")
+	[ "$one" -ge "$(time_of "$busy" .exec "$scratch/all")" ]
+	equal "threads of a function that none calls" "$(get '/api/threads?from=0&filter=func:nosuch_function' | jq -c .threads)" "[]"
+	equal "time on CPUs off CPUs" "$(get "/api/threads?from=0&mode=off" | jq '[.threads[].ns.exec // 0] | add')" 0
+}
+
 # go tool pprof reads the seconds to come.
 go_reads_it() {
 	local kind busy
@@ -364,6 +383,7 @@ run_case "serve: the files of the page are there" files_of_the_page_are_there
 run_case "serve: the page shows the stream" page_shows_the_stream
 run_case "serve: profiles as pages run in a browser" pages_of_profiles_run
 run_case "serve: wakers and longest waits are known in each reading" wakers_of_each_reading
+run_case "serve: threads are filtered" threads_are_filtered
 run_case "serve: go tool pprof reads it" go_reads_it
 run_case "serve: times that are not measured are refused" unmeasured_times_are_refused
 run_case "serve: all formats have one total" formats_have_one_total
