@@ -296,7 +296,7 @@ function showTable(recording) {
 	if (state.table === "threads") {
 		table.show("threads", rows, state.sort, context);
 	} else if (state.table === "wakers") {
-		table.show("wakers", wakerRows(view, shown, passes), state.sort, { ...context, history: null });
+		table.show("wakers", wakerRows(view, shown, passes, hiddenBands()), state.sort, { ...context, history: null });
 	} else {
 		const names = store.functions, tree = view.callersFirst;
 		const found = functionRows(tree).map(row => ({ ...row, key: row.fn + "", name: names.names[row.fn], module: names.modules[row.fn] }));

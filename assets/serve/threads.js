@@ -52,12 +52,12 @@ export function threadRows(view, by, passes) {
 }
 
 /* What woke threads, and what they had waited: [{ name, tid, ns, count, times }]. */
-export function wakerRows(view, ticks, passes) {
+export function wakerRows(view, ticks, passes, hidden) {
 	const r = view.times.recording, rows = new Map();
 	for (const tick of ticks)
 		for (let i = 0; i < tick.count; i++) {
 			const w = tick.waker[i];
-			if (w < 0 || !passes[tick.thread[i]])
+			if (w < 0 || !passes[tick.thread[i]] || hidden.has(r.bandOf[tick.state[i]]))
 				continue;
 			if (!rows.has(w))
 				rows.set(w, { key: w + "", name: r.wakers.name[w], tid: r.wakers.tid[w], ns: 0, count: 0, weight: 0, times: new Float64Array(BANDS) });
