@@ -42,7 +42,7 @@ function readLook() {
 		empty: variable("raised") };
 }
 
-/* The ticks of the last seconds, of all, or between two times. */
+/* The ticks of the last seconds, of all, or between two times. Beside a pinned window, the last seconds begin behind it. */
 function ticksOf(recording, window) {
 	const { ticks } = recording;
 	if (window === "all" || !ticks.length)
@@ -51,8 +51,9 @@ function ticksOf(recording, window) {
 		const found = ticksBetween(recording, window);
 		return found.length ? found : ticks.slice(-1);
 	}
-	const end = recording.elapsed - window * 1e9;
-	return ticks.filter(tick => tick.start >= end - tick.ns / 2);
+	const end = recording.elapsed - window * 1e9, pinEnd = state.pin ? +state.pin.split("-")[1] : 0;
+	const found = ticks.filter(tick => tick.start >= end - tick.ns / 2 && (tick.begin + tick.end) / 2 > pinEnd);
+	return found.length ? found : ticks.slice(-1);
 }
 
 /* `window`: two Unix times in ms with a hyphen. */

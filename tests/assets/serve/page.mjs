@@ -120,7 +120,12 @@ const cases = {
 	async "compares with a window that is pinned"() {
 		const server = await serverWith(), page = await openPage(server, { hash: "#window=10" });
 		await page.press("p");
-		for (let i = 0; i < 20; i++)
+		for (let i = 0; i < 3; i++)
+			server.advance();
+		await page.until(seq => +document.body.dataset.seq === seq, last(server));
+		await settled(page);
+		assert.strictEqual(await page.run(() => ctprofPage.view.tree.total[0]), [...truthOf(server, 91, 93).folded.values()].reduce((a, b) => a + b, 0));
+		for (let i = 0; i < 17; i++)
 			server.advance();
 		await page.until(seq => +document.body.dataset.seq === seq, last(server));
 		const before = truthOf(server, 81, 90), after = truthOf(server, 101, 110), scale = after.ns / before.ns;
