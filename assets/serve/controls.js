@@ -84,7 +84,7 @@ export class BandButtons {
 		this.hidden = new Set();
 		this.shown = [];
 		this.buttons = bands.map(band => {
-			const made = button("", band.number ? "they waited for " + band.prose : "they ran", event =>
+			const made = button("", "a thread " + band.prose, event =>
 				changed(this.after(band.number, event.shiftKey || event.ctrlKey || event.metaKey)));
 			made.square = element("i");
 			made.share = element("small");

@@ -66,7 +66,7 @@ export class Inspector {
 			bar.style.background = css(look.colours[b]);
 			track.append(bar);
 			const idle = isIdle(b, view.alone[t]) ? " (idle)" : "";
-			line.title = b === RAN ? "it ran" : "it waited for " + prose;
+			line.title = "it " + prose;
 			line.append(element("span", name + idle, "word"), track, element("span", time(row.times[b]), "n"),
 				element("span", (100 * row.times[b] / all).toFixed(1) + " %", "n"));
 			return line;

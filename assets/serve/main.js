@@ -13,7 +13,7 @@ import { frameSets, presetWords } from "./hiding.js";
 import { Inspector } from "./inspect.js";
 import { KstatsView } from "./kstats.js";
 import { functionRows, sandwich } from "./sandwich.js";
-import { CPU_WAIT, RAN, bands, readColours } from "./states.js";
+import { RAN, bands, readColours } from "./states.js";
 import { Store, Stream } from "./stream.js";
 import { RowTable, historyOf, threadRows, wakerRows } from "./threads.js";
 import { Timeline } from "./timeline.js";
@@ -170,17 +170,18 @@ function compare() {
 
 /* --- the parts --- */
 
-/* "2 CPUs, 43 % busy; threads wait for: lock 12 % (mostly shopd), storage 5 % (mostly postgres)": what matters most first. */
+/* "2 CPUs, 43 % busy; threads wait 12 % of their time for a lock (mostly shopd), 5 % for storage (mostly postgres)": what
+ * matters most first. */
 function showHead(recording) {
 	const { about } = recording, busy = shown.reduce((sum, tick) => sum + tick.host.cpu_ns, 0) / (view.ns * about.cpus), share = Math.round(100 * Math.min(1, busy));
 	const totals = view.totals(), whole = totals.byBand.reduce((a, b) => a + b, 0);
 	const waits = bands.filter(band => band.number !== RAN && totals.byBand[band.number] >= 0.005 * whole && whole > 0)
 		.sort((a, b) => totals.weights[b.number] - totals.weights[a.number]).slice(0, 3);
-	const words = waits.map((band, i) => (band.number === CPU_WAIT ? "a CPU" : band.name) + " " + Math.round(100 * totals.byBand[band.number] / whole) + " %"
+	const words = waits.map((band, i) => Math.round(100 * totals.byBand[band.number] / whole) + " % " + (i ? "" : "of their time ") + "for " + band.what
 		+ (i < 2 ? " (mostly " + mostly(recording, band.number) + ")" : ""));
 	$("answer").textContent = about.cpus + (about.cpus === 1 ? " CPU, " : " CPUs, ") + share + " % busy; "
-		+ (words.length ? "threads wait for: " + words.join(", ") : "no thread waited for anything but work");
-	$("answer").title = "Shares of the time of all threads, without idle waits";
+		+ (state.filter ? "those that pass the filter" : "threads") + (words.length ? " wait " + words.join(", ") : " waited for nothing but work");
+	$("answer").title = "Shares of the time of " + (state.filter ? "threads that pass the filter" : "all threads") + ", without idle waits";
 	const { host } = shown[shown.length - 1], gib = bytes => (bytes / 2 ** 30).toFixed(1);
 	$("facts").textContent = about.host + ", Linux " + about.kernel + " · " + (about.target || "the whole host")
 		+ " · load " + host.load.toFixed(2) + " · memory " + gib(host.memory_available) + " of " + gib(host.memory_total)

@@ -9,28 +9,29 @@
  */
 const ALWAYS = 2, IF_ALONE = 1;
 
-/* name, what threads wait for, colour (a variable of the style), idle, weight in hundredths (reason_weight()), states */
+/* name, what is waited for, what a thread did, colour (a variable of the style), idle, weight in hundredths (reason_weight()),
+ * states */
 const rows = [
-	["ran", "they ran", "exec", 0, 100, ["exec", "exec_user", "exec_system"]],
-	["CPU wait", "a CPU", "runnable", 0, 100, ["runnable"]],
-	["lock", "a lock of their program or of the kernel", "lock", 0, 100, ["lock", "lock_futex", "lock_kernel"]],
-	["storage", "block I/O", "disk", 0, 100, ["sleep_disk"]],
-	["paging", "memory to come back from swap", "paging", 0, 100, ["paging"]],
-	["network", "a socket", "network", 0, 25, ["sleep_network"]],
-	["pipe", "a pipe", "pipe", 0, 25, ["sleep_pipe"]],
-	["child", "a child process", "child", 0, 25, ["sleep_child"]],
-	["other", "something else", "other", 0, 25, ["sleep_other"]],
-	["unknown", "what is not known", "blocked", 0, 25, ["sleep"]],
-	["stopped", "nothing: stopped, traced or frozen", "stopped", 0, 100, ["stopped"]],
-	["timer", "a time", "timer", IF_ALONE, 10, ["sleep_timer"]],
-	["poll", "any of several files", "poll", IF_ALONE, 10, ["idle_poll"]],
-	["cond", "a condition variable, semaphore or join", "cond", IF_ALONE, 10, ["idle_cond"]],
-	["accept", "a connection", "idle", ALWAYS, 10, ["idle_accept"]],
-	["work", "work", "idle", ALWAYS, 2, ["idle", "idle_worker"]],
+	["ran", "", "ran", "exec", 0, 100, ["exec", "exec_user", "exec_system"]],
+	["CPU wait", "a CPU", "waited for a CPU", "runnable", 0, 100, ["runnable"]],
+	["lock", "a lock", "waited for a lock, of its program or of the kernel", "lock", 0, 100, ["lock", "lock_futex", "lock_kernel"]],
+	["storage", "storage", "waited for block I/O", "disk", 0, 100, ["sleep_disk"]],
+	["paging", "memory from swap", "waited for memory to come back from swap", "paging", 0, 100, ["paging"]],
+	["network", "the network", "waited at a socket", "network", 0, 25, ["sleep_network"]],
+	["pipe", "a pipe", "waited for the other end of a pipe", "pipe", 0, 25, ["sleep_pipe"]],
+	["child", "a child process", "waited for a child process", "child", 0, 25, ["sleep_child"]],
+	["other", "something else", "waited for something else", "other", 0, 25, ["sleep_other"]],
+	["unknown", "unknown reasons", "waited for an unknown reason", "blocked", 0, 25, ["sleep"]],
+	["stopped", "a debugger or signal", "was stopped, traced or frozen", "stopped", 0, 100, ["stopped"]],
+	["timer", "a time", "slept for a time", "timer", IF_ALONE, 10, ["sleep_timer"]],
+	["poll", "any of several files", "waited for any of several files", "poll", IF_ALONE, 10, ["idle_poll"]],
+	["cond", "a condition variable or semaphore", "waited at a condition variable, semaphore or join", "cond", IF_ALONE, 10, ["idle_cond"]],
+	["accept", "a connection", "waited for a connection", "idle", ALWAYS, 10, ["idle_accept"]],
+	["work", "work", "waited for work", "idle", ALWAYS, 2, ["idle", "idle_worker"]],
 ];
 
-export const bands = rows.map(([name, prose, colour, idle, weight], number) =>
-	({ number, name, prose, colour, idle, weight }));
+export const bands = rows.map(([name, what, prose, colour, idle, weight], number) =>
+	({ number, name, what, prose, colour, idle, weight }));
 export const BANDS = bands.length, RAN = 0, CPU_WAIT = 1;
 
 /* What an idle thread does beside that, at most: a hundredth of its time. */
@@ -43,7 +44,7 @@ const UNKNOWN = rows.findIndex(row => row[0] === "unknown");
 
 /* The band of each state of /api/about. A state that is newer than this page is in the band of its main state. */
 export function bandsOfStates(states) {
-	const of = name => rows.findIndex(row => row[5].includes(name));
+	const of = name => rows.findIndex(row => row[6].includes(name));
 	return Uint8Array.from(states.name, (name, s) => {
 		const own = of(name), main = states.main ? of(states.name[states.main[s]]) : -1;
 		return own >= 0 ? own : main >= 0 ? main : UNKNOWN;
