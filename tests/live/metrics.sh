@@ -62,10 +62,13 @@ metrics_have_the_format_that_is_wanted() {
 # scrape OPTION...: start a Prometheus that scrapes the server by the configuration in doc/serve.md, each second, with
 # $token if there is one. Its port is in $port.
 scrape() {
+	local credentials=
+
+	[ -z "${token-}" ] || credentials="/job_name/a\    authorization: { credentials: $token }"
 	port=$((20000 + RANDOM % 20000))
 	sed -n '/^scrape_configs:/,/^```/{/^```/q; p}' doc/serve.md |
 		sed "s|127.0.0.1:7070|${at#http://}|; 1i global: { scrape_interval: 1s }
-			${token:+/job_name/a\    authorization: { credentials: $token }}" > "$scratch/prometheus.yml"
+			$credentials" > "$scratch/prometheus.yml"
 	promtool check config "$scratch/prometheus.yml" > /dev/null
 	prometheus --config.file="$scratch/prometheus.yml" --storage.tsdb.path="$scratch/tsdb.$port" \
 		--web.listen-address="127.0.0.1:$port" --log.level=error "$@" > "$scratch/prometheus.$port" 2>&1 &

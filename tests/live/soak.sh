@@ -17,12 +17,12 @@ within=()
 
 . tests/live/profiles.sh
 
-# kib_of PID: its own memory and that of its child, if it has one, and that of its BPF maps that grow.
+# kib_of PID: its own memory and that of its children, and that of its BPF maps that grow.
 kib_of() {
-	local own maps child
+	local own maps children
 
-	child=$(pgrep -P "$1" || true)
-	own=$(cat "/proc/$1/smaps_rollup" ${child:+"/proc/$child/smaps_rollup"} |
+	mapfile -t children < <(pgrep -P "$1")
+	own=$(cat "/proc/$1/smaps_rollup" "${children[@]/#*/\/proc\/&\/smaps_rollup}" |
 		awk '$1 == "Anonymous:" { sum += $2 } END { print sum }')
 	maps=$({ cat "/proc/$1"/fdinfo/* 2> /dev/null || true; } | awk '$1 == "memlock:" { kib += $2 / 1024 } END { printf "%d", kib }')
 	echo $((own + maps))
