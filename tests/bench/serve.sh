@@ -12,7 +12,7 @@ start_serve() {
 	start_tool $ctprof serve -q --listen "${serve_at#http://}" "$@"
 	answers $serve_at/metrics || could_not "ctprof serve ($(complaint))"
 	collector=$tool
-	web=$(pgrep -P "$collector")
+	web=$(pgrep -P "$collector" -x ctprof-web)
 }
 
 # Its child ends with it.
