@@ -74,7 +74,7 @@ static bool is_made_by_us(int fd, const struct timespec *before)
 		(st.stx_btime.tv_sec == before->tv_sec && st.stx_btime.tv_nsec >= before->tv_nsec));
 }
 
-/* What a file is made by, in the directory `above`; 0 or -1 with errno. */
+/* Makes a file named `base` in the directory `above`. Returns 0, or -1 with errno. */
 typedef int make_file(int above, const char *base, const void *context);
 
 /* Make a file, find it with these flags of open(2), and hand it over. */

@@ -92,8 +92,8 @@ static struct error *flush_interval(const struct profile_output *output,
 	return profile_flush_add(output->flush, report, format);
 }
 
-/* Of the files only those with unnamed frames, or only the others. `pictures` is the report for
- * pictures, which need not show all. */
+/* Write the output files in the raw format, before frames are named, if `is_raw`, and otherwise
+ * those in other formats. Pictures show `pictures`, from which narrow frames may be left out. */
 static struct error *write_files(const struct profile_output *output,
 				 const struct profile_report *report,
 				 const struct profile_report *pictures, bool is_raw,

@@ -143,7 +143,7 @@ struct profile_arguments {
 	  false },                                                                                 \
 	{ "wakers", 0, NULL, parse_flag, PROFILE_AT(arguments, wakers),                            \
 	  "Add wakers to stacks: the waker and its stack, on top of the stack of a wait.", NULL, OPTION_COMMON }
-/* Of what readings that are kept and sent do not have. */
+/* Options for parts of a report that the readings of `serve` do not contain. */
 #define PROFILE_REPORT_OPTIONS(arguments) \
 	{ "preempted-by", 0, NULL, parse_flag, PROFILE_AT(arguments, preemptors),                  \
 	  "Show which threads ran instead: while others waited for a CPU.", NULL, OPTION_COMMON },  \

@@ -17,7 +17,8 @@ struct flame_screen_options profile_screen_options(const struct profile_output *
 						   const char *title, unsigned classes,
 						   enum flame_group group);
 
-/* What is to be told on standard error once the screen is closed. */
+/* After the screen was closed: print on standard error why settings were not kept, if they were
+ * not. */
 void profile_screen_print_end(const struct flame_screen_end *end);
 
 /* Show a saved profile, whose frames have names, until the user leaves. `group` is the first

@@ -38,7 +38,8 @@
 /* Readings and their dictionary in the web process. */
 #define KEEP_BYTES ((size_t)512 << 20)
 #define CLIENTS    256
-/* Of a report, and half of what the host has at most. */
+/* Bytes that a process which makes a report may allocate; memory_limit_set() lowers that to half of
+ * the memory of the host. */
 #define REPORT_MEMORY ((uint64_t)1 << 30)
 
 struct serve_arguments {

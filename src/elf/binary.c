@@ -255,7 +255,8 @@ bool binary_address(const struct binary *binary, uint64_t offset, uint64_t mappe
 
 /* --- search --- */
 
-/* What is asked for again is read as a whole, and stays, unless it is large. */
+/* Debug information that is used a second time is indexed as a whole and stays in memory, unless it
+ * is large. */
 void binary_prepare(struct binary *binary, const struct dwarf_addresses *addresses)
 {
 	struct binary_part *part = has_information(&binary->own) ? &binary->own : &binary->debug;

@@ -20,7 +20,8 @@
 /* From an entry to the one that has its name: a copy, its origin, what that specifies. */
 #define HOPS_MAX 8
 
-/* What libdw makes of a unit and of a byte of lines. */
+/* Estimates of the bytes that libdw allocates for each compilation unit, and for each byte of line
+ * tables. */
 #define UNIT_BYTES 1024
 #define LINE_BYTES 16
 

@@ -27,8 +27,9 @@
 #define KSTATS_WATCH_SHARE 50
 
 struct kstats_changes {
-	/* What each metric has recorded since the reading before: values of all rows in one, losses
-	 * likewise. No row: nothing. Metrics that were not read this time have no table. */
+	/* One table for each metric that was read. Its one row has the values and losses that all
+	 * rows of the metric recorded since the reading before; a metric that recorded nothing has
+	 * no row. */
 	struct kstats_tables tables;
 	size_t omitted; /* metrics beyond KSTATS_WATCH_MOST */
 };
@@ -36,7 +37,8 @@ void kstats_changes_clear(struct kstats_changes *changes);
 
 struct kstats_watch;
 
-/* Of metrics whose names match `pattern` (fnmatch(3)), which must stay; NULL: all. */
+/* `pattern` (fnmatch(3)) selects metrics by name, and must stay until the watch is destroyed; NULL
+ * selects all. */
 struct error *kstats_watch_create(const char *pattern, struct kstats_watch **ret) MUST_CHECK;
 /* Takes NULL. */
 void kstats_watch_destroy(struct kstats_watch *watch);

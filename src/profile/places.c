@@ -45,7 +45,8 @@ struct question {
 	uint32_t image, mapping;
 };
 
-/* What is asked in one job of the guard, for the way to its thread takes longer than an answer. */
+/* All questions go to the guard's thread in one job: a switch to that thread and back takes longer
+ * than an answer. */
 struct questions {
 	ARRAY(struct question);
 	size_t next;

@@ -32,8 +32,8 @@ struct symbolise_left {
 	size_t without_thread; /* that could read them: we may have no more */
 };
 
-/* Of repeated symbolisation, which leaves out the same files again and again: set to 0 each count
- * of `left` that is not larger than all before, which `told` has, {0} at first. */
+/* Repeated symbolisation leaves out the same files each time. Set each count of `left` to 0 that is
+ * not larger than in all calls before; `told` keeps the largest counts, and begins as {0}. */
 void symbolise_left_drop_told(struct symbolise_left *left, struct symbolise_left *told);
 
 struct symbolise_options {
