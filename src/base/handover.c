@@ -114,7 +114,7 @@ int handover_mkdir(const char *path, mode_t mode)
 			    : mkdir(path, mode);
 }
 
-struct binding {
+struct socket_binding {
 	int socket;
 	const struct sockaddr_un *address;
 };
@@ -122,7 +122,7 @@ struct binding {
 /* bind(2) knows no directory. */
 static int bind_socket(int above, const char *base, const void *context)
 {
-	const struct binding *binding = context;
+	const struct socket_binding *binding = context;
 
 	(void)above;
 	(void)base;
@@ -132,7 +132,7 @@ static int bind_socket(int above, const char *base, const void *context)
 
 int handover_bind(int socket, const struct sockaddr_un *address)
 {
-	const struct binding binding = { socket, address };
+	const struct socket_binding binding = { socket, address };
 
 	return to.has_begun ? make_in(address->sun_path, bind_socket, &binding, O_PATH)
 			    : bind_socket(-1, NULL, &binding);

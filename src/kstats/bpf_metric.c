@@ -370,19 +370,19 @@ static uint64_t groups_in_use(const struct kstats_metric *metric)
 }
 
 /* Groups in use, mapped: the kernel enters each page when it maps, and most are not in use. */
-struct groups {
+struct mapped_groups {
 	void *memory; /* from a bound of pages on */
 	size_t bytes, stride;
 	char *first;
 	uint64_t count;
 };
 
-static struct error *map_groups(const struct kstats_metric *metric, struct groups *ret)
+static struct error *map_groups(const struct kstats_metric *metric, struct mapped_groups *ret)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	const size_t stride = ROUND_UP(kstats_config_group_bytes(&metric->config), 8);
 	const size_t at = stride * metric->which * metric->config.group_room;
-	struct groups groups = { .stride = stride, .count = groups_in_use(metric) };
+	struct mapped_groups groups = { .stride = stride, .count = groups_in_use(metric) };
 
 	if (groups.count) {
 		groups.bytes = ROUND_UP(at % page + stride * groups.count, page);
@@ -396,13 +396,13 @@ static struct error *map_groups(const struct kstats_metric *metric, struct group
 	return NULL;
 }
 
-static void unmap_groups(const struct groups *groups)
+static void unmap_groups(const struct mapped_groups *groups)
 {
 	if (groups->memory)
 		munmap(groups->memory, groups->bytes);
 }
 
-static struct kstats_group *group_at(const struct groups *groups, uint64_t number)
+static struct kstats_group *group_at(const struct mapped_groups *groups, uint64_t number)
 {
 	return (struct kstats_group *)(groups->first + groups->stride * number);
 }
@@ -434,7 +434,7 @@ static struct error *add_groups(const struct kstats_metric *metric, struct kstat
 	_cleanup_close_ int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct cgroup_tree tree = { .dir = -1 };
 	char label[PATH_MAX];
-	struct groups groups;
+	struct mapped_groups groups;
 	struct error *err = map_groups(metric, &groups);
 
 	if (err)
@@ -565,7 +565,7 @@ void kstats_control_set(struct kstats_control *control, enum kstats_which which,
 static struct error *forget_groups(struct kstats_metric *metric)
 {
 	struct kstats_group_key key, next;
-	struct groups groups;
+	struct mapped_groups groups;
 	bool is_first = true;
 	struct error *err = map_groups(metric, &groups);
 

@@ -334,21 +334,21 @@ static struct error *each_name(int dir, name_visit *visit, void *context)
 }
 
 /* Where entries go, and the directory that they are read from. */
-struct listing {
+struct entry_listing {
 	int dir;
 	struct kstats_entries *entries;
 };
 
 static struct error *list_name(void *context, const char *name)
 {
-	const struct listing *listing = context;
+	const struct entry_listing *listing = context;
 
 	return add_entry(listing->dir, name, listing->entries);
 }
 
 struct error *kstats_module_list(int dir, struct kstats_entries *entries)
 {
-	struct listing listing = { dir, entries };
+	struct entry_listing listing = { dir, entries };
 
 	return each_name(dir, list_name, &listing);
 }

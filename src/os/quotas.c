@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct walk {
+struct cgroup_walk {
 	const struct cgroup_tree *tree;
 	bool is_v1;
 	size_t visited;
@@ -17,7 +17,7 @@ struct walk {
 
 /* Fill in the path of the current cgroup. A mount may show a part of the hierarchy, but paths are
  * from its root. False: too long. */
-static bool is_named(const struct walk *walk, struct quota *ret)
+static bool is_named(const struct cgroup_walk *walk, struct quota *ret)
 {
 	const char *root = walk->tree->root && walk->tree->root[1] ? walk->tree->root : "";
 	const int length = snprintf(ret->path, sizeof(ret->path), "%s/%s", root, walk->path);
@@ -26,9 +26,9 @@ static bool is_named(const struct walk *walk, struct quota *ret)
 	return length > 0 && (size_t)length < sizeof(ret->path);
 }
 
-static void visit(struct walk *walk, size_t length, unsigned depth);
+static void visit(struct cgroup_walk *walk, size_t length, unsigned depth);
 
-static void visit_child(struct walk *walk, size_t length, const char *name, unsigned depth)
+static void visit_child(struct cgroup_walk *walk, size_t length, const char *name, unsigned depth)
 {
 	const size_t room = sizeof(walk->path) - length;
 	const int added = snprintf(walk->path + length, room, "%s%s", length ? "/" : "", name);
@@ -38,7 +38,7 @@ static void visit_child(struct walk *walk, size_t length, const char *name, unsi
 	walk->path[length] = '\0';
 }
 
-static void visit_children(struct walk *walk, size_t length, unsigned depth)
+static void visit_children(struct cgroup_walk *walk, size_t length, unsigned depth)
 {
 	const int fd = openat(walk->tree->dir, length ? walk->path : ".",
 			      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -56,7 +56,7 @@ static void visit_children(struct walk *walk, size_t length, unsigned depth)
 }
 
 /* Read the quota of the cgroup at walk->path, and those of its descendants. */
-static void visit(struct walk *walk, size_t length, unsigned depth)
+static void visit(struct cgroup_walk *walk, size_t length, unsigned depth)
 {
 	struct quota quota = { .path = "" };
 
@@ -71,7 +71,7 @@ static void visit(struct walk *walk, size_t length, unsigned depth)
 
 void quotas_read_tree(const struct cgroup_tree *tree, bool is_v1, struct quotas *ret)
 {
-	struct walk walk = { .tree = tree, .is_v1 = is_v1, .quotas = ret };
+	struct cgroup_walk walk = { .tree = tree, .is_v1 = is_v1, .quotas = ret };
 
 	*ret = (struct quotas){ .is_v1 = is_v1 };
 	if (tree->dir >= 0)

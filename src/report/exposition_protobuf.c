@@ -13,7 +13,7 @@
 #include "report/openmetrics_text.h"
 
 /* Messages of one series. They are reused for the next, since each series is packed at once. */
-struct writer {
+struct protobuf_writer {
 	struct {
 		ARRAY(unsigned char);
 	} packed; /* all series of the family so far */
@@ -25,7 +25,7 @@ struct writer {
 	int64_t deltas[NATIVE_BUCKETS_MAX];
 };
 
-static bool pack(struct writer *w, const Prometheus__MetricFamily *piece)
+static bool pack(struct protobuf_writer *w, const Prometheus__MetricFamily *piece)
 {
 	const size_t length = prometheus__metric_family__get_packed_size(piece);
 
@@ -38,7 +38,7 @@ static bool pack(struct writer *w, const Prometheus__MetricFamily *piece)
 
 /* --- a series --- */
 
-static void forget_labels(struct writer *w)
+static void forget_labels(struct protobuf_writer *w)
 {
 	for (size_t i = 0; i < METRIC_LABELS; i++) {
 		free(w->values[i]);
@@ -46,7 +46,7 @@ static void forget_labels(struct writer *w)
 	}
 }
 
-static bool put_labels(struct writer *w, const struct metric_series *series,
+static bool put_labels(struct protobuf_writer *w, const struct metric_series *series,
 		       Prometheus__Metric *metric)
 {
 	metric->label = w->label_pointers;
@@ -67,7 +67,7 @@ static bool put_labels(struct writer *w, const struct metric_series *series,
 	return true;
 }
 
-static void put_classic(struct writer *w, const struct metric_family *family,
+static void put_classic(struct protobuf_writer *w, const struct metric_family *family,
 			const struct histogram *from, Prometheus__Histogram *to)
 {
 	const struct metric_ladder *ladder = metric_ladder_of(family);
@@ -87,7 +87,7 @@ static void put_classic(struct writer *w, const struct metric_family *family,
 
 /* Prometheus takes a histogram without spans for a classic one, so an empty native histogram has an
  * empty span. */
-static void put_native(struct writer *w, const struct metric_family *family,
+static void put_native(struct protobuf_writer *w, const struct metric_family *family,
 		       const struct histogram *from, Prometheus__Histogram *to)
 {
 	const struct native_scale scale = { metric_scale(family->decimals),
@@ -124,7 +124,7 @@ static double scaled(uint64_t number, unsigned decimals)
 	return (double)number / (double)metric_scale(decimals);
 }
 
-static bool put_series(struct writer *w, const struct metric_family *family,
+static bool put_series(struct protobuf_writer *w, const struct metric_family *family,
 		       const struct metric_series *series)
 {
 	Prometheus__Metric metric = PROMETHEUS__METRIC__INIT, *pointer = &metric;
@@ -163,7 +163,7 @@ static const Prometheus__MetricType types[] = {
 	[METRIC_HISTOGRAM] = PROMETHEUS__METRIC_TYPE__HISTOGRAM,
 };
 
-static bool put_head(struct writer *w, const struct metric_family *family)
+static bool put_head(struct protobuf_writer *w, const struct metric_family *family)
 {
 	Prometheus__MetricFamily piece = PROMETHEUS__METRIC_FAMILY__INIT;
 	_cleanup_free_ char *name =
@@ -177,7 +177,7 @@ static bool put_head(struct writer *w, const struct metric_family *family)
 	return pack(w, &piece);
 }
 
-static bool put_family(struct writer *w, const struct metric_family *family)
+static bool put_family(struct protobuf_writer *w, const struct metric_family *family)
 {
 	bool is_done;
 
@@ -199,7 +199,7 @@ static void write_varint(FILE *out, size_t number)
 
 struct error *exposition_print_protobuf(FILE *out, const struct metric_families *families)
 {
-	struct writer *w = calloc(1, sizeof(*w));
+	struct protobuf_writer *w = calloc(1, sizeof(*w));
 	bool is_done = w;
 
 	for (size_t i = 0; is_done && i < families->count; i++) {

@@ -143,18 +143,18 @@ static struct error *select_samples(const struct http_exchange *exchange, struct
 /* --- pprof of the time to come --- */
 
 /* A reader that waits. */
-struct pprof_reader {
+struct pprof_request {
 	uint64_t from_ns, to_ns; /* of store_now() */
 };
 
 /* The state of a reader that has just come. */
 static struct error *begin_waiting(struct http_exchange *exchange, const struct web *web,
-				   struct pprof_reader **ret)
+				   struct pprof_request **ret)
 {
 	const uint64_t most = web->store->options.kept_ns / SECOND_NS;
 	uint64_t seconds = PPROF_SECONDS < most ? PPROF_SECONDS : most;
 	struct error *err = query_number(exchange, "seconds", most, &seconds);
-	struct pprof_reader *waiting;
+	struct pprof_request *waiting;
 
 	if (err)
 		return err;
@@ -170,7 +170,7 @@ static struct error *begin_waiting(struct http_exchange *exchange, const struct 
 
 /* The readings that touch the time, once they are there. A reading is not divided, so there is up
  * to one more. */
-static bool find_span(const struct store *store, const struct pprof_reader *waiting,
+static bool find_span(const struct store *store, const struct pprof_request *waiting,
 		      struct span *ret)
 {
 	const size_t count = store->ticks.count;
@@ -208,7 +208,7 @@ static struct error *send_pprof(struct http_exchange *exchange, const struct sto
 static struct error *answer_pprof(struct http_exchange *exchange, const struct web *web,
 				  unsigned classes, enum http_step *ret)
 {
-	struct pprof_reader *waiting = http_kept(exchange);
+	struct pprof_request *waiting = http_kept(exchange);
 	struct error *err = check_measured(web, classes);
 	struct span span;
 

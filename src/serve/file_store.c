@@ -12,9 +12,9 @@
 #include "base/hex.h"
 #include "serve/http_guard.h"
 
-void file_store_drop(struct file_store *store, struct kept_file *file)
+void file_store_drop(struct file_store *store, struct uploaded_file *file)
 {
-	struct kept_file **at = &store->newest;
+	struct uploaded_file **at = &store->newest;
 
 	while (*at != file)
 		at = &(*at)->next;
@@ -33,11 +33,11 @@ void file_store_deinit(struct file_store *store)
 }
 
 /* NULL: all are in use. */
-static struct kept_file *oldest_of(const struct file_store *store)
+static struct uploaded_file *oldest_of(const struct file_store *store)
 {
-	struct kept_file *oldest = NULL;
+	struct uploaded_file *oldest = NULL;
 
-	for (struct kept_file *i = store->newest; i; i = i->next)
+	for (struct uploaded_file *i = store->newest; i; i = i->next)
 		if (i->is_whole && !i->users)
 			oldest = i;
 	return oldest;
@@ -46,7 +46,7 @@ static struct kept_file *oldest_of(const struct file_store *store)
 static struct error *make_room(struct file_store *store, uint64_t bytes)
 {
 	while (store->count >= FILE_STORE_FILES || bytes > FILE_STORE_BYTES - store->bytes) {
-		struct kept_file *oldest = oldest_of(store);
+		struct uploaded_file *oldest = oldest_of(store);
 
 		if (!oldest)
 			return error_coded(EBUSY, "files in use take all room");
@@ -55,7 +55,7 @@ static struct error *make_room(struct file_store *store, uint64_t bytes)
 	return NULL;
 }
 
-static void set_name(struct kept_file *file, const char *name)
+static void set_name(struct uploaded_file *file, const char *name)
 {
 	snprintf(file->name, sizeof(file->name), "%s", *name ? name : "file");
 	text_make_safe(file->name);
@@ -63,10 +63,10 @@ static void set_name(struct kept_file *file, const char *name)
 
 /* Takes no descriptor, and makes none. */
 static struct error *add(struct file_store *store, enum file_kind kind, const char *name,
-			 uint64_t bytes, struct kept_file **ret)
+			 uint64_t bytes, struct uploaded_file **ret)
 {
 	unsigned char id[FILE_ID_BYTES];
-	struct kept_file *file;
+	struct uploaded_file *file;
 	struct error *err = make_room(store, bytes);
 
 	if (err)
@@ -76,7 +76,9 @@ static struct error *add(struct file_store *store, enum file_kind kind, const ch
 	file = malloc(sizeof(*file));
 	if (!file)
 		return &error_no_memory;
-	*file = (struct kept_file){ .next = store->newest, .kind = kind, .fd = -1, .bytes = bytes };
+	*file = (struct uploaded_file){
+		.next = store->newest, .kind = kind, .fd = -1, .bytes = bytes
+	};
 	hex_write(file->id, id, sizeof(id));
 	set_name(file, name);
 	store->newest = file;
@@ -87,9 +89,9 @@ static struct error *add(struct file_store *store, enum file_kind kind, const ch
 }
 
 struct error *file_store_begin(struct file_store *store, const char *name, uint64_t bytes,
-			       struct kept_file **ret)
+			       struct uploaded_file **ret)
 {
-	struct kept_file *file;
+	struct uploaded_file *file;
 	struct error *err = add(store, FILE_SENT, name, bytes, &file);
 
 	if (err)
@@ -104,7 +106,7 @@ struct error *file_store_begin(struct file_store *store, const char *name, uint6
 	return NULL;
 }
 
-struct error *kept_file_write(struct kept_file *file, struct text piece)
+struct error *kept_file_write(struct uploaded_file *file, struct text piece)
 {
 	if (piece.length > file->bytes - file->written)
 		return error_create("more bytes than announced");
@@ -122,13 +124,13 @@ struct error *kept_file_write(struct kept_file *file, struct text piece)
 	return NULL;
 }
 
-bool kept_file_is_whole(struct kept_file *file)
+bool kept_file_is_whole(struct uploaded_file *file)
 {
 	file->is_whole = file->written == file->bytes;
 	return file->is_whole;
 }
 
-struct error *file_store_add_page(struct file_store *store, int fd, struct kept_file **ret)
+struct error *file_store_add_page(struct file_store *store, int fd, struct uploaded_file **ret)
 {
 	const off_t length = lseek(fd, 0, SEEK_END);
 	struct error *err = length < 0 ? error_system(errno, "cannot read a page")
@@ -144,8 +146,8 @@ struct error *file_store_add_page(struct file_store *store, int fd, struct kept_
 	return NULL;
 }
 
-struct kept_file *file_store_find(const struct file_store *store, struct text id,
-				  enum file_kind kind)
+struct uploaded_file *file_store_find(const struct file_store *store, struct text id,
+				      enum file_kind kind)
 {
 	char wanted[FILE_ID_SIZE];
 
@@ -153,7 +155,7 @@ struct kept_file *file_store_find(const struct file_store *store, struct text id
 		return NULL;
 	memcpy(wanted, id.bytes, id.length);
 	wanted[id.length] = '\0';
-	for (struct kept_file *i = store->newest; i; i = i->next)
+	for (struct uploaded_file *i = store->newest; i; i = i->next)
 		if (i->is_whole && i->kind == kind && http_token_equals(wanted, i->id))
 			return i;
 	return NULL;

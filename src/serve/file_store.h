@@ -32,8 +32,8 @@
 
 enum file_kind { FILE_SENT, FILE_PAGE };
 
-struct kept_file {
-	struct kept_file *next; /* older */
+struct uploaded_file {
+	struct uploaded_file *next; /* older */
 	enum file_kind kind;
 	char id[FILE_ID_SIZE];
 	char name[FILE_NAME_SIZE];
@@ -46,7 +46,7 @@ struct kept_file {
 
 /* All zero is empty. */
 struct file_store {
-	struct kept_file *newest;
+	struct uploaded_file *newest;
 	unsigned count;
 	uint64_t bytes;
 };
@@ -56,20 +56,20 @@ void file_store_deinit(struct file_store *store);
 /* A new file that is to be sent. Control characters in the name become "?", and a long one is cut.
  * EBUSY: there is no room beside the files in use. */
 struct error *file_store_begin(struct file_store *store, const char *name, uint64_t bytes,
-			       struct kept_file **ret) MUST_CHECK;
+			       struct uploaded_file **ret) MUST_CHECK;
 /* An error if it has more bytes than there is room for. */
-struct error *kept_file_write(struct kept_file *file, struct text piece) MUST_CHECK;
+struct error *kept_file_write(struct uploaded_file *file, struct text piece) MUST_CHECK;
 /* False: bytes are missing. */
-bool kept_file_is_whole(struct kept_file *file);
+bool kept_file_is_whole(struct uploaded_file *file);
 
 /* Keep a page; the descriptor then is the store's, also after an error. */
 struct error *file_store_add_page(struct file_store *store, int fd,
-				  struct kept_file **ret) MUST_CHECK;
+				  struct uploaded_file **ret) MUST_CHECK;
 
 /* A whole file; NULL: there is none, or no more. */
-struct kept_file *file_store_find(const struct file_store *store, struct text id,
-				  enum file_kind kind);
+struct uploaded_file *file_store_find(const struct file_store *store, struct text id,
+				      enum file_kind kind);
 
-void file_store_drop(struct file_store *store, struct kept_file *file);
+void file_store_drop(struct file_store *store, struct uploaded_file *file);
 
 #endif

@@ -24,7 +24,7 @@ struct report_request {
 	struct report_request *next; /* younger */
 	struct reports *reports;
 	struct http_exchange *exchange; /* NULL: the client has gone */
-	struct kept_file *files[REPORT_FILES_MOST];
+	struct uploaded_file *files[REPORT_FILES_MOST];
 	size_t count;
 	bool is_done;
 	struct error *error;   /* why there is no page */
@@ -143,7 +143,7 @@ static struct error *error_of(const struct report_result *result, int fd)
 /* Takes the descriptor. */
 static struct error *keep_page(struct reports *reports, struct report_request *request, int fd)
 {
-	struct kept_file *page;
+	struct uploaded_file *page;
 	struct error *err;
 
 	/* The page takes the room of older files, which may be its own. */
@@ -195,7 +195,7 @@ static struct error *find_files(struct reports *reports, struct report_request *
 	struct text rest = text_of(ids), id;
 
 	while (text_cut(&rest, ',', &id)) {
-		struct kept_file *file = file_store_find(&reports->files, id, FILE_SENT);
+		struct uploaded_file *file = file_store_find(&reports->files, id, FILE_SENT);
 
 		if (!file)
 			return error_coded(ENOENT,
@@ -294,7 +294,7 @@ struct error *answer_report(struct http_exchange *exchange, void *context, enum 
 /* --- GET /api/report/ID --- */
 
 struct page_reader {
-	struct kept_file *page;
+	struct uploaded_file *page;
 	uint64_t at;
 };
 
@@ -309,7 +309,7 @@ static void close_reader(void *kept)
 static struct error *begin_page(struct http_exchange *exchange, const struct reports *reports,
 				struct page_reader **ret)
 {
-	struct kept_file *page =
+	struct uploaded_file *page =
 		file_store_find(&reports->files, text_of(http_rest(exchange)), FILE_PAGE);
 	const char *const headers[][2] = {
 		{ "Content-Security-Policy", reports->policy },

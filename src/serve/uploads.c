@@ -14,8 +14,8 @@ struct upload {
 	struct upload *next; /* began earlier */
 	struct reports *reports;
 	struct http_exchange *exchange;
-	struct kept_file *file; /* NULL: it had to make room */
-	uint64_t since_ns;      /* CLOCK_MONOTONIC */
+	struct uploaded_file *file; /* NULL: it had to make room */
+	uint64_t since_ns;          /* CLOCK_MONOTONIC */
 };
 
 static void unlink_upload(struct upload *upload)
@@ -83,7 +83,7 @@ static struct error *begin(struct http_exchange *exchange, void *context, uint64
 	const char *name = http_query(exchange, "name");
 	struct error *err =
 		length ? find_turn(reports, exchange) : error_coded(EINVAL, "an empty file");
-	struct kept_file *file = NULL;
+	struct uploaded_file *file = NULL;
 	struct upload *upload;
 
 	if (!err)

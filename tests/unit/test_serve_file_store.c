@@ -10,18 +10,18 @@
 
 #define MIB ((uint64_t)1 << 20)
 
-static struct kept_file *begin(struct file_store *store, uint64_t bytes)
+static struct uploaded_file *begin(struct file_store *store, uint64_t bytes)
 {
-	struct kept_file *file = NULL;
+	struct uploaded_file *file = NULL;
 
 	expect_ok(file_store_begin(store, "name", bytes, &file));
 	return file;
 }
 
 /* One that is whole; its bytes need not be there for that. */
-static struct kept_file *keep(struct file_store *store, uint64_t bytes)
+static struct uploaded_file *keep(struct file_store *store, uint64_t bytes)
 {
-	struct kept_file *file = begin(store, bytes);
+	struct uploaded_file *file = begin(store, bytes);
 
 	file->written = bytes;
 	assert_true(kept_file_is_whole(file));
@@ -36,7 +36,7 @@ static bool has(const struct file_store *store, const char *id)
 TEST(files)
 {
 	struct file_store store = { 0 };
-	struct kept_file *file;
+	struct uploaded_file *file;
 	char bytes[8];
 
 	expect_ok(file_store_begin(&store, "a\nb", 5, &file));
@@ -68,7 +68,7 @@ TEST(names)
 	memset(name, 'x', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	for (int i = 0; i < 2; i++) {
-		struct kept_file *file;
+		struct uploaded_file *file;
 
 		expect_ok(file_store_begin(&store, i ? name : "", 1, &file));
 		assert_int_equal(strlen(file->name), i ? FILE_NAME_SIZE - 1 : strlen("file"));
@@ -79,7 +79,7 @@ TEST(names)
 TEST(pages)
 {
 	struct file_store store = { 0 };
-	struct kept_file *page;
+	struct uploaded_file *page;
 	const int fd = memfd_create("page", MFD_CLOEXEC);
 
 	assert_int_equal(write(fd, "page", 4), 4);
@@ -94,7 +94,7 @@ TEST(pages)
 TEST(bytes_are_limited)
 {
 	struct file_store store = { 0 };
-	struct kept_file *used = keep(&store, 40 * MIB), *sent = begin(&store, 40 * MIB), *last;
+	struct uploaded_file *used = keep(&store, 40 * MIB), *sent = begin(&store, 40 * MIB), *last;
 	char oldest[FILE_ID_SIZE];
 
 	used->users++;
