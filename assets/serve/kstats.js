@@ -10,6 +10,7 @@
  * upper end of one.
  */
 import { preparePen } from "./bars.js";
+import { frameWindow } from "./timeline.js";
 import { Tip } from "./tip.js";
 
 const { element, time } = flameWords;
@@ -170,22 +171,12 @@ class Card {
 				pen.fillStyle = look.dark ? "hsl(" + 55 * share + ",90%," + (24 + 46 * share) + "%)" : "hsl(" + (55 - 55 * share) + ",90%," + (84 - 44 * share) + "%)";
 				pen.fillRect(left, HEAT - (r + 1) * high, wide, Math.max(1, high - (high > 4 ? 0.5 : 0)));
 			}
-		this.drawWindow(pen, this.x(shown[0].begin, timeline), this.x(shown[shown.length - 1].end, timeline));
+		frameWindow(pen, this.view.look, this.x(shown[0].begin, timeline), this.x(shown[shown.length - 1].end, timeline), this.width, HEAT);
 		pen.font = "11px system-ui, 'DejaVu Sans', sans-serif";
 		pen.textBaseline = "middle";
 		const step = Math.ceil(22 / high);
 		for (let r = 0; r < this.axis.count; r += step)
 			this.outlined(pen, format(lowOf(this.axis.first + r, this.axis.bits), this.unit), 4, Math.max(7, HEAT - r * high - 7));
-	}
-
-	drawWindow(pen, left, right) {
-		const { look } = this.view;
-		pen.fillStyle = look.veil;
-		pen.fillRect(0, 0, left, HEAT);
-		pen.fillRect(right, 0, this.width - right, HEAT);
-		pen.strokeStyle = look.accent;
-		pen.lineWidth = 1.5;
-		pen.strokeRect(left + 0.75, 0.75, Math.max(2, right - left - 1.5), HEAT - 1.5);
 	}
 
 	outlined(pen, text, x, y) {

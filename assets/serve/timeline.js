@@ -33,6 +33,16 @@ function bandsOfTick(recording, tick, alone) {
 	return sums;
 }
 
+/* What is not in the window, from x `left` to `right`, is pale. */
+export function frameWindow(pen, look, left, right, width, height) {
+	pen.fillStyle = look.veil;
+	pen.fillRect(0, 0, left, height);
+	pen.fillRect(right, 0, width - right, height);
+	pen.strokeStyle = look.accent;
+	pen.lineWidth = 1.5;
+	pen.strokeRect(left + 0.75, 0.75, Math.max(2, right - left - 1.5), height - 1.5);
+}
+
 export class Timeline {
 	constructor(canvas, { chosen }) {
 		Object.assign(this, { canvas, chosen, drag: null, tip: new Tip(), ticks: [], first: 0, last: 1 });
@@ -141,13 +151,7 @@ export class Timeline {
 		const { look, shown, drag } = this;
 		const from = drag ? Math.min(drag.from, drag.to) : shown.length ? shown[0].begin : this.first;
 		const to = drag ? Math.max(drag.from, drag.to) : shown.length ? shown[shown.length - 1].end : this.last;
-		const left = this.x(from), right = this.x(to);
-		pen.fillStyle = look.veil;
-		pen.fillRect(0, 0, left, waits);
-		pen.fillRect(right, 0, this.width - right, waits);
-		pen.strokeStyle = look.accent;
-		pen.lineWidth = 1.5;
-		pen.strokeRect(left + 0.75, 1, Math.max(2, right - left - 1.5), waits - 1.5);
+		frameWindow(pen, look, this.x(from), this.x(to), this.width, waits);
 	}
 
 	/* --- choosing --- */
