@@ -113,7 +113,7 @@ locks_are_not_waited_for() {
 	metric calls
 	serve
 	get /metrics > /dev/null
-	"${inside[@]}" flock /sys/fs/bpf/ctprof/calls flock /sys/fs/bpf/ctprof sleep 60 &
+	"${inside[@]}" flock -F /sys/fs/bpf/ctprof/calls flock -F /sys/fs/bpf/ctprof sleep 60 &
 	at_end "kill $!; wait $!"
 	do_calls 30
 	get /metrics > "$scratch/metrics"
