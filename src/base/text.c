@@ -64,6 +64,15 @@ bool text_has_word(struct text text, struct text word)
 	return false;
 }
 
+uint64_t text_hash(struct text text, uint64_t seed)
+{
+	uint64_t hash = 14695981039346656037u ^ seed;
+
+	for (size_t i = 0; i < text.length; i++)
+		hash = (hash ^ (unsigned char)text.bytes[i]) * 1099511628211u;
+	return hash;
+}
+
 bool text_u64(struct text text, uint64_t *ret)
 {
 	uint64_t value = 0;

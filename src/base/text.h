@@ -84,6 +84,10 @@ bool text_word(struct text *rest, struct text *ret);
 /* Is one of the words `word`, or does one start with it and "="? */
 bool text_has_word(struct text text, struct text word);
 
+/* FNV-1a, 64 bits: the same in every run. Texts hash
+ * differently under another `seed`. */
+uint64_t text_hash(struct text text, uint64_t seed);
+
 /* Decimal digits and nothing else, up to UINT64_MAX. False leaves `ret` untouched. */
 bool text_u64(struct text text, uint64_t *ret);
 

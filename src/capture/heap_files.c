@@ -213,15 +213,6 @@ static int find_mapped(int dir, const struct mapping *mapping, char path[PATH_MA
 	return -1;
 }
 
-static uint64_t hash_of(struct text text)
-{
-	uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
-
-	for (size_t i = 0; i < text.length; i++)
-		hash = (hash ^ (uint8_t)text.bytes[i]) * 0x100000001b3;
-	return hash;
-}
-
 /* Could a file that cannot be read be it? By its name. */
 static bool sounds_like_it(struct text path)
 {
@@ -232,7 +223,7 @@ struct error *heap_files_library(struct heap_files *files, int dir, const struct
 				 struct heap_file *ret)
 {
 	struct words key = { { makedev(mapping->major, mapping->minor), mapping->inode,
-			       hash_of(mapping->path) } };
+			       text_hash(mapping->path, 0) } };
 	struct heap_file *before = known(files, &files->libraries, key);
 	struct heap_file file = { .failure = PROBE_NOT_FOUND, .looked_at = files->round };
 	_cleanup_close_ int found = -1, fd = -1;

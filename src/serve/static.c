@@ -53,14 +53,10 @@ static const struct static_file files[] = {
 
 #define TAG_MAX 20
 
-/* FNV-1a of the bytes, so that a browser asks again what another version of the program has. */
+/* A hash of the bytes, so that a browser asks again what another version of the program has. */
 static void print_tag(struct text bytes, char buffer[TAG_MAX])
 {
-	uint64_t hash = 14695981039346656037u;
-
-	for (size_t i = 0; i < bytes.length; i++)
-		hash = (hash ^ (unsigned char)bytes.bytes[i]) * 1099511628211u;
-	snprintf(buffer, TAG_MAX, "\"%016" PRIx64 "\"", hash);
+	snprintf(buffer, TAG_MAX, "\"%016" PRIx64 "\"", text_hash(bytes, 0));
 }
 
 static struct error *answer(struct http_exchange *exchange, const struct static_file *file)

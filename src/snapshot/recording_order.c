@@ -45,9 +45,7 @@ static struct boot_date date_of(const struct recording *recording, uint32_t capt
 	if (err || !s->host || !s->host->boot_id || !s->host->uptime_clock_ticks.measured)
 		return date;
 	date.is_known = true;
-	date.boot = 14695981039346656037u;
-	for (const char *p = s->host->boot_id->bytes; *p; p++)
-		date.boot = (date.boot ^ (unsigned char)*p) * 1099511628211u;
+	date.boot = text_hash(name_text(s->host->boot_id), 0);
 	date.uptime_ms = s->host->uptime_clock_ticks.value * 10;
 	return date;
 }

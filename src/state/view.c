@@ -129,13 +129,11 @@ double state_line_busy(const struct state_line *line)
 
 /* --- groups: their keys, labels and ids --- */
 
-/* FNV-1a, then mixed. It is the same in every window, and in every run. */
+/* Mixed, so that similar names differ in all bits. It is the same in every window and every run. */
 static uint64_t hash_of(enum state_grouping grouping, bool is_kernel, struct text key)
 {
-	uint64_t hash = 14695981039346656037u ^ (2 * grouping + is_kernel);
+	uint64_t hash = text_hash(key, 2 * grouping + is_kernel);
 
-	for (size_t i = 0; i < key.length; i++)
-		hash = (hash ^ (unsigned char)key.bytes[i]) * 1099511628211u;
 	hash = (hash ^ hash >> 32) * 0xd6e8feb86659fd93u;
 	return hash ^ hash >> 32;
 }

@@ -104,6 +104,15 @@ TEST(has_word)
 	assert_false(text_has_word((struct text){ "psi=1", 2 }, TEXT("psi")));
 }
 
+/* Values of the authors' tables of FNV-1a. */
+TEST(hashes)
+{
+	assert_true(text_hash(TEXT(""), 0) == 0xcbf29ce484222325);
+	assert_true(text_hash(TEXT("a"), 0) == 0xaf63dc4c8601ec8c);
+	assert_true(text_hash(TEXT("foobar"), 0) == 0x85944171f73967e8);
+	assert_true(text_hash(TEXT("foobar"), 0) != text_hash(TEXT("foobar"), 1));
+}
+
 TEST(u64_exact)
 {
 	static const struct {
@@ -240,6 +249,7 @@ TEST(prints)
 
 UNIT_TESTS(cmocka_unit_test(trim), cmocka_unit_test(equal_and_starts), cmocka_unit_test(ends),
 	   cmocka_unit_test(a_text_of_nothing), cmocka_unit_test(cut), cmocka_unit_test(word),
-	   cmocka_unit_test(has_word), cmocka_unit_test(u64_exact), cmocka_unit_test(u64_refused),
-	   cmocka_unit_test(u32), cmocka_unit_test(i64), cmocka_unit_test(nearest_name),
-	   cmocka_unit_test(control_characters_are_made_safe), cmocka_unit_test(prints))
+	   cmocka_unit_test(has_word), cmocka_unit_test(hashes), cmocka_unit_test(u64_exact),
+	   cmocka_unit_test(u64_refused), cmocka_unit_test(u32), cmocka_unit_test(i64),
+	   cmocka_unit_test(nearest_name), cmocka_unit_test(control_characters_are_made_safe),
+	   cmocka_unit_test(prints))
