@@ -168,7 +168,8 @@ static void look_at_host(struct collector *c, struct tick_host *ret)
 		enum host_resource resource;
 		bool is_full;
 	} rows[] = {
-#define PRESSURE_ROW(id, name, resource, full) [TICK_PRESSURE_##id] = { HOST_##resource, full },
+#define PRESSURE_ROW(id, name, resource, psi, full) \
+	[TICK_PRESSURE_##id] = { HOST_##resource, full },
 		TICK_PRESSURES(PRESSURE_ROW)
 #undef PRESSURE_ROW
 	};

@@ -175,14 +175,10 @@ static void put_pressure(struct metrics_answering *m)
 		const char *resource;
 		bool is_full;
 	} rows[] = {
-#define PRESSURE_ROW(id, name, resource, full) [TICK_PRESSURE_##id] = { #resource, full },
+#define PRESSURE_ROW(id, name, resource, psi, full) [TICK_PRESSURE_##id] = { psi, full },
 		TICK_PRESSURES(PRESSURE_ROW)
 #undef PRESSURE_ROW
 	};
-	/* As PSI spells them. */
-	static const struct {
-		const char *resource, *name;
-	} names[] = { { "CPU", "cpu" }, { "MEMORY", "memory" }, { "IO", "io" }, { "IRQ", "irq" } };
 	const struct metrics *metrics = &m->web->metrics;
 	struct metric_family *family =
 		begin(m, "ctprof_host_pressure_seconds", METRIC_COUNTER, "seconds", 9,
@@ -193,9 +189,7 @@ static void put_pressure(struct metrics_answering *m)
 
 		if (metrics->pressure_ns[i] == TICK_UNMEASURED)
 			continue;
-		for (size_t n = 0; n < array_length(names); n++)
-			if (strcmp(names[n].resource, rows[i].resource) == 0)
-				series.labels[0] = label("resource", names[n].name);
+		series.labels[0] = label("resource", rows[i].resource);
 		series.labels[1] = label("kind", rows[i].is_full ? "full" : "some");
 		put(m, family, series);
 	}

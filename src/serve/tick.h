@@ -26,14 +26,15 @@
 /* The longest tick that the web process takes: a million samples with stacks of their own. */
 #define TICK_BYTES_MAX ((size_t)512 << 20)
 
-/* PRESSURE(id, name, of enum host_resource (os/host_load.h), whether it is the line "full") */
-#define TICK_PRESSURES(PRESSURE)                        \
-	PRESSURE(CPU_SOME, "cpu_some", CPU, 0)          \
-	PRESSURE(MEMORY_SOME, "memory_some", MEMORY, 0) \
-	PRESSURE(MEMORY_FULL, "memory_full", MEMORY, 1) \
-	PRESSURE(IO_SOME, "io_some", IO, 0)             \
-	PRESSURE(IO_FULL, "io_full", IO, 1)             \
-	PRESSURE(IRQ_FULL, "irq_full", IRQ, 1)
+/* PRESSURE(id, name, resource of enum host_resource (os/host_load.h), its label in /metrics as PSI
+ * spells it, whether it is the line "full") */
+#define TICK_PRESSURES(PRESSURE)                                  \
+	PRESSURE(CPU_SOME, "cpu_some", CPU, "cpu", 0)             \
+	PRESSURE(MEMORY_SOME, "memory_some", MEMORY, "memory", 0) \
+	PRESSURE(MEMORY_FULL, "memory_full", MEMORY, "memory", 1) \
+	PRESSURE(IO_SOME, "io_some", IO, "io", 0)                 \
+	PRESSURE(IO_FULL, "io_full", IO, "io", 1)                 \
+	PRESSURE(IRQ_FULL, "irq_full", IRQ, "irq", 1)
 
 enum tick_pressure {
 #define PRESSURE_ENUM(id, ...) TICK_PRESSURE_##id,
