@@ -33,8 +33,8 @@
 #include "serve/token.h"
 #include "serve/web.h"
 
-#define KEEP_DEFAULT_NS     ((uint64_t)5 * 60 * 1000000000)
-#define INTERVAL_DEFAULT_NS ((uint64_t)1000000000)
+#define KEEP_DEFAULT_NS     (5 * 60 * NS_PER_S)
+#define INTERVAL_DEFAULT_NS NS_PER_S
 /* Readings and their dictionary in the web process. */
 #define KEEP_BYTES ((size_t)512 << 20)
 #define CLIENTS    256

@@ -17,8 +17,6 @@
 #include "serve/web.h"
 #include "state/reading.h"
 
-#define SECOND_NS ((uint64_t)1000000000)
-
 /* Readers of pprof who do not say how long expect half a minute. */
 #define PPROF_SECONDS 30
 /* Of /api: what the page shows first. */
@@ -75,12 +73,12 @@ static struct error *query_span(const struct http_exchange *exchange, const stru
 	if (!err)
 		err = query_number(exchange, "to", most, &to);
 	if (!err)
-		err = query_number(exchange, "seconds", UINT64_MAX / SECOND_NS, &seconds);
+		err = query_number(exchange, "seconds", UINT64_MAX / NS_PER_S, &seconds);
 	if (err)
 		return err;
 	from *= 1000000;
-	if (!http_query(exchange, "from") && now > seconds * SECOND_NS)
-		from = now - seconds * SECOND_NS;
+	if (!http_query(exchange, "from") && now > seconds * NS_PER_S)
+		from = now - seconds * NS_PER_S;
 	store_range(store, from, to == most ? UINT64_MAX : to * 1000000, &ret->first, &ret->end);
 	return NULL;
 }
@@ -151,7 +149,7 @@ struct pprof_request {
 static struct error *begin_waiting(struct http_exchange *exchange, const struct web *web,
 				   struct pprof_request **ret)
 {
-	const uint64_t most = web->store->options.kept_ns / SECOND_NS;
+	const uint64_t most = web->store->options.kept_ns / NS_PER_S;
 	uint64_t seconds = PPROF_SECONDS < most ? PPROF_SECONDS : most;
 	struct error *err = query_number(exchange, "seconds", most, &seconds);
 	struct pprof_request *waiting;
@@ -162,7 +160,7 @@ static struct error *begin_waiting(struct http_exchange *exchange, const struct 
 	if (!waiting)
 		return &error_no_memory;
 	waiting->from_ns = store_now(web->store);
-	waiting->to_ns = waiting->from_ns + seconds * SECOND_NS;
+	waiting->to_ns = waiting->from_ns + seconds * NS_PER_S;
 	http_keep(exchange, waiting, free);
 	*ret = waiting;
 	return NULL;

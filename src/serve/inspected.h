@@ -9,11 +9,12 @@
 #ifndef SERVE_INSPECTED_H
 #define SERVE_INSPECTED_H
 
+#include "base/units.h"
 #include "serve/http.h"
 #include "serve/request.h"
 
 #define INSPECTED_FRESH_NS    ((uint64_t)1500 * 1000000)
-#define INSPECTED_PATIENCE_NS ((uint64_t)60 * 1000000000) /* of a request */
+#define INSPECTED_PATIENCE_NS (60 * NS_PER_S) /* of a request */
 
 /* Answers that are kept. */
 #define INSPECTED_MOST 32

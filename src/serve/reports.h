@@ -13,6 +13,7 @@
 #ifndef SERVE_REPORTS_H
 #define SERVE_REPORTS_H
 
+#include "base/units.h"
 #include "serve/file_store.h"
 #include "serve/http.h"
 
@@ -21,7 +22,7 @@
 /* Files that are being sent: one of an address, and of all. */
 #define UPLOADS_MOST 4
 /* An upload that takes longer makes room for another one. */
-#define UPLOAD_SLOW_NS ((uint64_t)30 * 1000000000)
+#define UPLOAD_SLOW_NS (30 * NS_PER_S)
 
 struct upload;
 struct report_request;

@@ -10,11 +10,12 @@
 
 #include <stdint.h>
 
+#include "base/units.h"
 #include "serve/http.h"
 #include "serve/request.h"
 
-#define SNAPSHOT_PAUSE_NS    ((uint64_t)5 * 1000000000)
-#define SNAPSHOT_PATIENCE_NS ((uint64_t)60 * 1000000000) /* of a request */
+#define SNAPSHOT_PAUSE_NS    (5 * NS_PER_S)
+#define SNAPSHOT_PATIENCE_NS (60 * NS_PER_S) /* of a request */
 
 /* In the web process: the last one that came. All zero is none. */
 struct snapshots {

@@ -19,6 +19,7 @@
 #ifndef SERVE_THREAD_INSPECTOR_H
 #define SERVE_THREAD_INSPECTOR_H
 
+#include "base/units.h"
 #include "serve/request.h"
 #include "serve/tick.h"
 
@@ -27,7 +28,7 @@
  * expensive, which takes half a second at most, does not keep others waiting for long. */
 #define INSPECTOR_PAUSE_NS      ((uint64_t)250 * 1000000)
 #define INSPECTOR_PAUSE_TIMES   19
-#define INSPECTOR_PAUSE_MOST_NS ((uint64_t)5 * 1000000000)
+#define INSPECTOR_PAUSE_MOST_NS (5 * NS_PER_S)
 
 struct thread_inspector;
 
