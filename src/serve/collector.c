@@ -27,7 +27,7 @@ struct collector {
 	struct thread_inspector *inspector; /* NULL: threads are not inspected */
 	uint64_t readings;                  /* that were taken */
 	struct requests requests;           /* of the web process, that wait */
-	uint64_t heard_ns;                  /* CLOCK_MONOTONIC: the last ones came */
+	uint64_t received_ns;               /* CLOCK_MONOTONIC: the last ones came */
 	uint64_t snapshot_ns;               /* CLOCK_MONOTONIC: of the last one */
 	struct symbol_cache *symbols;       /* names from reading to reading */
 	struct guard *guard;                /* of files whose file systems may hang */
@@ -162,7 +162,7 @@ static uint64_t stalled_ns(const struct psi_line *before, const struct psi_line 
 	return (after->total_usec - before->total_usec) * 1000;
 }
 
-static void look_at_host(struct collector *c, struct tick_host *ret)
+static void read_host(struct collector *c, struct tick_host *ret)
 {
 	static const struct {
 		enum host_resource resource;
@@ -212,7 +212,7 @@ static struct error *take_reading(struct collector *c, const struct kstats_chang
 
 	err = profile_session_read(c->session, &profile);
 	/* Of the same time: names can take longer than the interval. */
-	look_at_host(c, &host);
+	read_host(c, &host);
 	if (!err)
 		err = name_frames(c, profile);
 	if (err)
@@ -230,27 +230,27 @@ static struct error *take_reading(struct collector *c, const struct kstats_chang
 
 /* --- requests --- */
 
-/* At a time, and not sooner than so long after the last: the web process may send what it wants,
- * and what is not taken keeps it from sending more. */
-#define HEARD_BYTES    (64 * sizeof(struct request))
-#define HEARD_PAUSE_NS (NS_PER_S / 100)
+/* Receive at most so many bytes at a time, and no more often than this: the web process may send
+ * any number of requests, and blocks once the buffer of the socket is full. */
+#define RECEIVE_BYTES    (64 * sizeof(struct request))
+#define RECEIVE_PAUSE_NS (NS_PER_S / 100)
 
-static bool may_hear(const struct collector *c)
+static bool may_receive(const struct collector *c)
 {
-	return clock_ns(CLOCK_MONOTONIC) >= c->heard_ns + HEARD_PAUSE_NS;
+	return clock_ns(CLOCK_MONOTONIC) >= c->received_ns + RECEIVE_PAUSE_NS;
 }
 
-static void hear_requests(struct collector *c)
+static void receive_requests(struct collector *c)
 {
-	char bytes[HEARD_BYTES];
+	char bytes[RECEIVE_BYTES];
 	ssize_t got;
 
-	if (!may_hear(c))
+	if (!may_receive(c))
 		return;
 	got = recv(c->options.socket, bytes, sizeof(bytes), MSG_DONTWAIT);
 	if (got <= 0)
 		return;
-	c->heard_ns = clock_ns(CLOCK_MONOTONIC);
+	c->received_ns = clock_ns(CLOCK_MONOTONIC);
 	requests_take(&c->requests, bytes, (size_t)got);
 }
 
@@ -381,7 +381,7 @@ static uint64_t next_due(const struct collector *c)
 	return due;
 }
 
-static void sleep_a_little(struct collector *c)
+static void wait_for_events(struct collector *c)
 {
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	const uint64_t tick = profile_session_next_tick(c->session, now);
@@ -389,10 +389,10 @@ static void sleep_a_little(struct collector *c)
 	const uint64_t soon = c->ends_ns < tick ? c->ends_ns : tick;
 	const uint64_t until = !is_sending(c) && due < soon ? due : soon;
 	const struct timespec left = clock_timespec(until > now ? until - now : 0);
-	const int hears = may_hear(c) ? POLLIN : 0, sends = is_sending(c) ? POLLOUT : 0;
+	const int receives = may_receive(c) ? POLLIN : 0, sends = is_sending(c) ? POLLOUT : 0;
 	struct pollfd reasons[] = {
 		{ .fd = profile_session_fd(c->session), .events = POLLIN },
-		{ .fd = c->options.socket, .events = (short)(hears | sends) },
+		{ .fd = c->options.socket, .events = (short)(receives | sends) },
 		/* A result waits until what is being sent is sent. */
 		{ .fd = c->inspector && !sends ? thread_inspector_fd(c->inspector) : -1,
 		  .events = POLLIN },
@@ -451,7 +451,7 @@ static struct error *serve_requests(struct collector *c)
 {
 	struct error *err;
 
-	hear_requests(c);
+	receive_requests(c);
 	err = take_snapshot_when_due(c);
 	if (!err)
 		err = inspect_when_due(c);
@@ -486,7 +486,7 @@ struct error *collector_run(struct collector *c)
 	c->next_ns = now + c->options.interval_ns;
 	c->ends_ns = c->options.duration_ns ? now + c->options.duration_ns : UINT64_MAX;
 	while (!err && !is_over(c)) {
-		sleep_a_little(c);
+		wait_for_events(c);
 		err = tick_session(c);
 		/* First, as there may be a reading due each time where readings are slow. */
 		if (!err)
