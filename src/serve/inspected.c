@@ -87,16 +87,14 @@ struct error *inspecteds_take(struct inspecteds *inspecteds, const struct reply_
 			      const char *bytes, uint64_t now)
 {
 	struct inspected *place = find(inspecteds, header->tid);
-	const size_t length = header->length - sizeof(*header);
+	size_t length;
 	char *copy;
 
 	if (!header->tid || !place)
 		return NULL;
-	copy = malloc(length + 1);
+	copy = reply_copy(header, bytes, &length);
 	if (!copy)
 		return &error_no_memory;
-	memcpy(copy, bytes, length);
-	copy[length] = '\0';
 	free(place->bytes);
 	*place = (struct inspected){
 		.tid = header->tid,
@@ -124,7 +122,7 @@ static struct error *query_tid(const struct http_exchange *exchange, uint32_t *r
 	return error_coded(EINVAL, "tid is missing, or no number of a thread");
 }
 
-/* Threads that are not in the readings are asked about of nobody. */
+/* Threads that are in no reading that is kept are not inspected. */
 static bool is_known(const struct store *store, uint32_t tid)
 {
 	for (size_t i = 0; i < store->book->threads.count; i++)

@@ -2,6 +2,7 @@
 #include "serve/request.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -93,4 +94,17 @@ struct error *reply_length(const struct reply_header *header, size_t *ret)
 		return error_create("malformed reply of the collector");
 	*ret = header->length;
 	return NULL;
+}
+
+char *reply_copy(const struct reply_header *header, const char *bytes, size_t *ret_length)
+{
+	const size_t length = header->length - sizeof(*header);
+	char *copy = malloc(length + 1);
+
+	if (!copy)
+		return NULL;
+	memcpy(copy, bytes, length);
+	copy[length] = '\0';
+	*ret_length = length;
+	return copy;
 }

@@ -86,4 +86,8 @@ struct reply_header {
 /* The length that a header tells; an error when it is malformed. */
 struct error *reply_length(const struct reply_header *header, size_t *ret) MUST_CHECK;
 
+/* The bytes behind a header that reply_length() has checked, and a NUL. To be freed; NULL: no
+ * memory. */
+char *reply_copy(const struct reply_header *header, const char *bytes, size_t *ret_length);
+
 #endif

@@ -15,13 +15,11 @@ struct snapshot_reader {
 struct error *snapshots_take(struct snapshots *snapshots, const struct reply_header *header,
 			     const char *bytes)
 {
-	const size_t length = header->length - sizeof(*header);
-	char *copy = malloc(length + 1);
+	size_t length;
+	char *copy = reply_copy(header, bytes, &length);
 
 	if (!copy)
 		return &error_no_memory;
-	memcpy(copy, bytes, length);
-	copy[length] = '\0';
 	free(snapshots->bytes);
 	*snapshots = (struct snapshots){
 		.number = snapshots->number + 1,
