@@ -21,7 +21,7 @@ within=()
 kib_of() {
 	local own maps children
 
-	mapfile -t children < <(pgrep -P "$1")
+	mapfile -t children < <(pgrep -P "$1" || true)
 	own=$(cat "/proc/$1/smaps_rollup" "${children[@]/#*/\/proc\/&\/smaps_rollup}" |
 		awk '$1 == "Anonymous:" { sum += $2 } END { print sum }')
 	maps=$({ cat "/proc/$1"/fdinfo/* 2> /dev/null || true; } | awk '$1 == "memlock:" { kib += $2 / 1024 } END { printf "%d", kib }')
