@@ -22,7 +22,7 @@
 /* Of /api: what the page shows first. */
 #define API_SECONDS 60
 
-/* --- what is asked for --- */
+/* --- parameters --- */
 
 /* The words that `mode` may have, and which classes each means. */
 static const struct {
@@ -140,7 +140,7 @@ static struct error *select_samples(const struct http_exchange *exchange, struct
 
 /* --- pprof of the time to come --- */
 
-/* A reader that waits. */
+/* A client that waits for the end of its time. */
 struct pprof_request {
 	uint64_t from_ns, to_ns; /* of store_now() */
 };
@@ -274,7 +274,7 @@ static struct error *query_group(const struct http_exchange *exchange, enum flam
 	return given ? query_wrong("group_by", given, "a group of ctprof flame --group-by") : NULL;
 }
 
-/* Pages run their own scripts; the server's policy allows only those of its page. */
+/* Profiles as pages contain scripts, which the policy of all other answers forbids. */
 static struct error *allow_scripts(struct http_exchange *exchange, const struct page_policy *policy)
 {
 	_cleanup_free_ char *text = NULL;
@@ -314,8 +314,8 @@ static struct error *send_profile(struct http_exchange *exchange, struct profile
 	return profile_formats[format].print(&report, http_write, exchange);
 }
 
-/* The profile of the span that is asked for, with all samples, and the classes that are wanted;
- * HTTP_LATER without any reading. */
+/* The profile of the requested span, with all samples, and the requested classes. HTTP_LATER: there
+ * is no reading yet. */
 static struct error *find_profile(struct http_exchange *exchange, const struct web *web,
 				  enum http_step *ret_step, unsigned *ret_classes,
 				  struct profile **ret)
@@ -357,7 +357,7 @@ struct error *answer_profile(struct http_exchange *exchange, void *context, enum
 
 /* --- threads --- */
 
-/* Times by thread and state; off CPUs in states of sleep, on CPUs in `exec`, by samples. */
+/* Sum the samples by thread and state. Samples on CPUs count for STATE_EXEC. */
 static uint64_t (*sum_states(const struct profile *profile))[STATE_COUNT]
 {
 	uint64_t(*sums)[STATE_COUNT] = calloc(profile->threads.count + 1, sizeof(*sums));
@@ -381,8 +381,8 @@ static bool has_time(const uint64_t sums[STATE_COUNT])
 	return false;
 }
 
-/* Of threads that kept all their samples on CPUs, the exact time stands instead; with `only_timed`,
- * if they kept any sample. */
+/* Replace the sampled time on CPUs in `sums` by the exact one, for threads of which the filter kept
+ * all samples on CPUs (`all`). With `only_timed`, leave threads without any time as they are. */
 static void put_exact(const struct profile *profile, uint64_t (*all)[STATE_COUNT],
 		      uint64_t (*sums)[STATE_COUNT], bool only_timed)
 {

@@ -22,21 +22,21 @@
 struct collector {
 	struct collector_options options;
 	struct profile_session *session;
-	struct capturer *capturer; /* NULL: captures do not work here, for `failure` */
+	struct capturer *capturer; /* NULL: captures do not work here; `failure` says why */
 	struct error *failure;
 	struct thread_inspector *inspector; /* NULL: threads are not inspected */
-	uint64_t readings;                  /* that were taken */
-	struct requests requests;           /* of the web process, that wait */
-	uint64_t received_ns;               /* CLOCK_MONOTONIC: the last ones came */
-	uint64_t snapshot_ns;               /* CLOCK_MONOTONIC: of the last one */
-	struct symbol_cache *symbols;       /* names from reading to reading */
+	uint64_t readings;                  /* how many were taken */
+	struct requests requests;           /* pending ones of the web process */
+	uint64_t received_ns;               /* CLOCK_MONOTONIC, when requests were last received */
+	uint64_t snapshot_ns;               /* CLOCK_MONOTONIC, of the last snapshot */
+	struct symbol_cache *symbols;       /* names, kept from reading to reading */
 	struct guard *guard;                /* of files whose file systems may hang */
 	struct kstats_watch *kstats;        /* NULL: not wanted */
 	struct host_load before;
 	struct tick_buffer reading;        /* the last one */
 	struct tick_buffer reply;          /* to a request */
-	const struct tick_buffer *message; /* of the two, the one that is being sent; or NULL */
-	size_t sent;                       /* of it */
+	const struct tick_buffer *message; /* the one of the two that is being sent; NULL: none */
+	size_t sent;                       /* bytes of `message` */
 	uint64_t next_ns;                  /* CLOCK_MONOTONIC: of the next reading */
 	uint64_t ends_ns;                  /* CLOCK_MONOTONIC; UINT64_MAX: never */
 	bool has_no_reader;
@@ -55,7 +55,7 @@ struct error *collector_open(const struct collector_options *options, struct col
 		free(c);
 		return err;
 	}
-	/* Opening reads no process. Without snapshots everything else works. */
+	/* Opening reads no process. If it fails, everything but snapshots works. */
 	c->failure = capturer_open_beside(options->capture, &c->capturer);
 	*ret = c;
 	if (options->no_inspection)
@@ -93,7 +93,7 @@ static void begin_sending(struct collector *c, const struct tick_buffer *message
 	c->sent = 0;
 }
 
-/* A reply may be much larger than others. */
+/* Free the reply, which may be much larger than the next one. */
 static void end_sending(struct collector *c)
 {
 	c->message = NULL;
@@ -101,7 +101,7 @@ static void end_sending(struct collector *c)
 	c->reply = (struct tick_buffer){ 0 };
 }
 
-/* As much as the socket takes now. */
+/* Send as much as fits into the socket now. */
 static struct error *send_message(struct collector *c)
 {
 	while (is_sending(c) && c->sent < c->message->length) {
@@ -124,7 +124,7 @@ static struct error *send_message(struct collector *c)
 	return NULL;
 }
 
-/* The bytes of what was asked for, or a message that says why there is none. */
+/* Begin to send a reply: the bytes of the result, or of an error message. */
 static struct error *reply(struct collector *c, struct reply_header header, const char *bytes,
 			   size_t length)
 {
@@ -197,7 +197,8 @@ static void changes_guard(struct kstats_changes *changes)
 	kstats_changes_clear(changes);
 }
 
-/* Metrics of kstats belong to root, whatever privileges the program has. */
+/* Metrics of kstats belong to root. The user decides whether they can be read, so privileges are
+ * not raised. */
 static struct error *read_kstats(struct collector *c, struct kstats_changes *ret)
 {
 	return c->kstats ? kstats_watch_read(c->kstats, ret) : NULL;
@@ -211,7 +212,7 @@ static struct error *take_reading(struct collector *c, const struct kstats_chang
 	PRIVILEGES_RAISED;
 
 	err = profile_session_read(c->session, &profile);
-	/* Of the same time: names can take longer than the interval. */
+	/* At the same time: naming frames can take longer than the interval. */
 	read_host(c, &host);
 	if (!err)
 		err = name_frames(c, profile);
@@ -230,8 +231,8 @@ static struct error *take_reading(struct collector *c, const struct kstats_chang
 
 /* --- requests --- */
 
-/* Receive at most so many bytes at a time, and no more often than this: the web process may send
- * any number of requests, and blocks once the buffer of the socket is full. */
+/* Receive at most RECEIVE_BYTES at a time, with a pause of RECEIVE_PAUSE_NS, so that a compromised
+ * web process cannot keep the collector busy: when the socket is full, it cannot send more. */
 #define RECEIVE_BYTES    (64 * sizeof(struct request))
 #define RECEIVE_PAUSE_NS (NS_PER_S / 100)
 
@@ -256,7 +257,7 @@ static void receive_requests(struct collector *c)
 
 /* --- snapshots --- */
 
-/* The compressed file of a snapshot, in memory that is the caller's. */
+/* Take a snapshot and compress it to the bytes of a file. Release them with free(). */
 static struct error *take_snapshot(struct collector *c, char **ret, size_t *ret_length)
 {
 	_cleanup_(snapshot_destroy) struct ctprof_snapshot *snapshot = NULL;
@@ -308,7 +309,8 @@ static struct error *take_snapshot_when_due(struct collector *c)
 
 /* --- inspections --- */
 
-/* The states that readings tell, a bit each. Times on CPUs are exact, and not divided. */
+/* The states that readings contain, a bit each. Times on CPUs are exact, but not divided into user
+ * and system time. */
 static unsigned measured_states(const struct profile_options *options)
 {
 	unsigned measured = 0;
@@ -369,7 +371,7 @@ static struct error *inspect_when_due(struct collector *c)
 
 /* --- the loop --- */
 
-/* When there is something to do for the web process. */
+/* When the next reading or reply is due. */
 static uint64_t next_due(const struct collector *c)
 {
 	uint64_t due = c->next_ns;
@@ -393,7 +395,7 @@ static void wait_for_events(struct collector *c)
 	struct pollfd reasons[] = {
 		{ .fd = profile_session_fd(c->session), .events = POLLIN },
 		{ .fd = c->options.socket, .events = (short)(receives | sends) },
-		/* A result waits until what is being sent is sent. */
+		/* Ignore a result until the current message is sent. */
 		{ .fd = c->inspector && !sends ? thread_inspector_fd(c->inspector) : -1,
 		  .events = POLLIN },
 	};
@@ -435,7 +437,7 @@ static bool have_targets_ended(const struct collector *c)
 	       (!c->options.may_return || !c->options.may_return(c->options.context));
 }
 
-/* Values count from the first reading on. */
+/* Values that were recorded before the first interval do not count: read and discard them. */
 static struct error *begin_kstats(struct collector *c)
 {
 	_cleanup_(changes) struct kstats_changes before = { 0 };
@@ -488,7 +490,7 @@ struct error *collector_run(struct collector *c)
 	while (!err && !is_over(c)) {
 		wait_for_events(c);
 		err = tick_session(c);
-		/* First, as there may be a reading due each time where readings are slow. */
+		/* Before readings: where these are slow, one may be due in each round. */
 		if (!err)
 			err = serve_requests(c);
 		if (!err)

@@ -7,9 +7,9 @@
  *	err = collector_run(collector, &is_over);
  *	collector_close(collector);
  *
- * The web process may ask for more (request.h), at a rate that is the collector's. What it has not
- * taken yet delays the next reading, which then is of a longer time: nothing is lost, and at most
- * one reading waits in memory.
+ * The web process may request more (request.h); the collector decides how often it answers. While
+ * the web process has not received a message completely, the next reading is delayed, and then
+ * covers a longer time: nothing is lost, and at most one reading waits in memory.
  */
 #ifndef SERVE_COLLECTOR_H
 #define SERVE_COLLECTOR_H
@@ -22,17 +22,17 @@
 struct collector_options {
 	const struct profile_options *profile;
 	const struct capture_options *capture; /* of snapshots; must stay */
-	bool no_inspection;                    /* of threads, whatever is asked for */
+	bool no_inspection;                    /* ignore requests to inspect threads */
 	uint64_t interval_ns;
-	uint64_t duration_ns;   /* 0: until something else ends it */
-	bool ends_with_targets; /* stop when none of them is there any more */
-	/* Asked when there is none: may there be some later? NULL: no. */
+	uint64_t duration_ns;   /* 0: no limit */
+	bool ends_with_targets; /* stop when all targets have ended */
+	/* Called when all targets have ended: may new ones appear? NULL: no. */
 	bool (*may_return)(void *context);
 	void *context;
-	const char *kstats;   /* of metrics of kstats that are read; NULL: all; "": none */
-	int socket;           /* to the web process; stays the caller's */
+	const char *kstats;   /* names of the metrics to read: a glob; NULL: all; "": none */
+	int socket;           /* to the web process; the caller closes it */
 	const char *version;  /* of ctprof, for the meta data */
-	const sigset_t *mask; /* of signals while it sleeps, which may end it */
+	const sigset_t *mask; /* signal mask while the collector sleeps */
 	const volatile sig_atomic_t *is_over; /* set by a signal's handler */
 };
 
@@ -40,7 +40,8 @@ struct collector;
 
 struct error *collector_open(const struct collector_options *options,
 			     struct collector **ret) MUST_CHECK;
-/* Until a signal or the end of the duration, or until the web process or all targets have ended. */
+/* Run until a signal arrives, the duration is over, or the web process or all targets have ended.
+ */
 struct error *collector_run(struct collector *collector) MUST_CHECK;
 /* Takes NULL, and half-open ones. */
 void collector_close(struct collector *collector);

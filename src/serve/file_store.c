@@ -32,7 +32,7 @@ void file_store_deinit(struct file_store *store)
 		file_store_drop(store, store->newest);
 }
 
-/* NULL: all are in use. */
+/* The oldest file that is not in use; NULL: all are. */
 static struct uploaded_file *oldest_of(const struct file_store *store)
 {
 	struct uploaded_file *oldest = NULL;
@@ -49,7 +49,7 @@ static struct error *make_room(struct file_store *store, uint64_t bytes)
 		struct uploaded_file *oldest = oldest_of(store);
 
 		if (!oldest)
-			return error_coded(EBUSY, "files in use take all room");
+			return error_coded(EBUSY, "no room left: all files are in use");
 		file_store_drop(store, oldest);
 	}
 	return NULL;
@@ -61,7 +61,7 @@ static void set_name(struct uploaded_file *file, const char *name)
 	text_make_safe(file->name);
 }
 
-/* Takes no descriptor, and makes none. */
+/* Add a file without a descriptor, which the caller sets. */
 static struct error *add(struct file_store *store, enum file_kind kind, const char *name,
 			 uint64_t bytes, struct uploaded_file **ret)
 {

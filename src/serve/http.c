@@ -131,7 +131,7 @@ static bool host_is_own(const struct http_exchange *exchange)
 
 	if (server->is_unix)
 		return true;
-	/* What needs the token is refused without it, and what does not is no secret. */
+	/* With a token any name will do: routes either require the token or serve no secrets. */
 	return host && count_of(exchange, MHD_HTTP_HEADER_HOST) == 1 &&
 	       (server->token || http_host_is_own(host));
 }
@@ -172,7 +172,8 @@ static enum MHD_Result refuse_token(struct http_exchange *exchange)
 				    "token missing or wrong; use the URL that ctprof printed");
 }
 
-/* Refuse requests that no client may make. MHD_YES with `ret` false: it has been refused. */
+/* Refuse requests that no client may make. MHD_YES with `ret` false: the request has been refused.
+ */
 static enum MHD_Result guard(struct http_exchange *exchange, bool *ret)
 {
 	*ret = false;
@@ -194,8 +195,8 @@ static enum MHD_Result guard(struct http_exchange *exchange, bool *ret)
 	return MHD_YES;
 }
 
-/* A parameter that the route does not have: it would be ignored, and the answer not be what was
- * asked for. MHD_YES with `ret` false: it has been refused. */
+/* Refuse parameters that the route does not have: ignoring one would give another answer than the
+ * client expects. MHD_YES with `ret` false: the request has been refused. */
 static enum MHD_Result check_parameters(struct http_exchange *exchange, bool *ret)
 {
 	const char *known = exchange->route->parameters ? exchange->route->parameters : "";
@@ -257,7 +258,7 @@ static bool upload(struct http_exchange *exchange, struct text piece)
 	return !err;
 }
 
-/* False: no memory, say; libmicrohttpd then closes the connection. */
+/* False: there is no memory, or the upload failed; libmicrohttpd then closes the connection. */
 static bool add_to_body(struct http_exchange *exchange, const char *bytes, size_t length)
 {
 	struct http_bytes *body = &exchange->body;
@@ -309,7 +310,7 @@ static void end_exchange(void *context, struct MHD_Connection *connection, void 
 	struct http_exchange *ended = *exchange;
 
 	(void)connection;
-	/* What is left of its answer would stay in the kernel for minutes. */
+	/* Otherwise the kernel would keep the rest of the answer for minutes. */
 	if (ended && ended->client && why == MHD_REQUEST_TERMINATED_TIMEOUT_REACHED)
 		http_clients_end(&server->clients, ended->client);
 	http_exchange_destroy(ended);
@@ -356,10 +357,10 @@ static struct error *start(struct http_server *server, int listen_fd)
 	const int buffer = CLIENT_BUFFER;
 	const unsigned silence_ms = SILENCE_S * 1000;
 
-	/* Connections have what the listening socket has. */
+	/* Accepted sockets inherit these options. */
 	setsockopt(listen_fd, SOL_SOCKET, SO_SNDBUF, &buffer, sizeof(buffer));
 	setsockopt(listen_fd, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof(buffer));
-	/* Hosts that are gone, and connections that are closed and not taken. */
+	/* For clients that no longer answer, also after the connection was closed. */
 	setsockopt(listen_fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &silence_ms, sizeof(silence_ms));
 	errno = 0;
 	server->daemon = MHD_start_daemon(

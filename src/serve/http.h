@@ -3,9 +3,9 @@
  * The folder serve/: live pictures and metrics over HTTP. Three processes share the work. The
  * *collector* has privileges: it takes a reading of the profile each second and sends it, named and
  * packed, through a socket. The *web process* has none, and opens nothing: it keeps the readings of
- * the last minutes and answers requests from them. What goes back to the collector is requests of
- * eight bytes (request.h), so that no client can make it do anything else. A third process has no
- * privileges, either, and makes reports of files that clients send (report_worker.h).
+ * the last minutes and answers requests from them. It sends the collector nothing but requests of
+ * eight bytes (request.h), so no client can make the collector do anything else. A third process,
+ * also without privileges, makes reports of uploaded files (report_worker.h).
  */
 
 /*
@@ -24,13 +24,15 @@
  * A route's handler is called when the request is whole. It writes its answer and says whether that
  * is all of it: an answer may come later, or be a stream that goes on with each http_wake().
  *
- * Before a handler is called, the server has refused: without a token, names in Host (DNS
- * rebinding); requests of other origins, wrong or missing tokens (compared in constant time; in the
- * query as token=, or as a bearer), methods and paths without a route, heads above 16 KiB, bodies
- * above the route's limit, clients beyond the limit, heads and bodies that take too long, and too
- * many requests of one address. At most half of the clients may wait for http_wake(). A client that
- * does not take its answer in time is ended. Every answer has headers that forbid sniffing,
- * framing, foreign scripts and referrers. doc/serve.md and doc/security.md have the numbers.
+ * Before it calls a handler, the server refuses:
+ *	a name in Host if there is no token (DNS rebinding), and requests of other origins;
+ *	wrong or missing tokens, in the query as token= or as a bearer (compared in constant time);
+ *	methods and paths without a route;
+ *	heads above 16 KiB, bodies above the route's limit, and those that take too long;
+ *	clients beyond the limit, and too many requests of one address.
+ * At most half of the clients may wait for http_wake(). The server disconnects a client that
+ * does not receive its answer in time. Every answer has headers that forbid sniffing, framing,
+ * foreign scripts and referrers. doc/serve.md and doc/security.md have the numbers.
  */
 #ifndef SERVE_HTTP_H
 #define SERVE_HTTP_H
@@ -55,18 +57,18 @@ enum http_step {
 	HTTP_AGAIN, /* the same without http_wake(): for a long answer, piece by piece */
 };
 
-/* Answers one request, or goes on with it. An error becomes status 500 with its text, unless
- * something has been sent; by its errnum it is 400 (EINVAL), 403 (EPERM), 404 (ENOENT), 422
- * (EBADMSG), or with Retry-After 429 (EDQUOT) and 503 (EBUSY). */
+/* Answers one request, or continues to. Unless part of the answer was sent, an error is answered
+ * with its text. Its errnum selects the status: 400 (EINVAL), 403 (EPERM), 404 (ENOENT), 422
+ * (EBADMSG), 429 (EDQUOT) and 503 (EBUSY), both with Retry-After; 500 for any other. */
 typedef struct error *http_handler(struct http_exchange *exchange, void *context,
 				   enum http_step *ret);
 
-/* How a route takes a body that is not kept in memory. Errors are as those of handlers. */
+/* Receives a body piece by piece, so that the server does not keep it in memory. */
 struct http_upload {
-	/* The head is there, and a body of so many bytes follows. An error refuses it, and the body
-	 * is not read. */
+	/* Called when the head is complete and a body of `length` bytes follows. An error is
+	 * answered as that of a handler, and the body is not read. */
 	struct error *(*begin)(struct http_exchange *exchange, void *context, uint64_t length);
-	/* The next piece of it; an error ends the connection. */
+	/* Called for each piece of the body. An error ends the connection. */
 	struct error *(*take)(struct http_exchange *exchange, void *context, struct text piece);
 };
 
@@ -75,9 +77,9 @@ struct http_route {
 	const char *path;   /* the whole path; a "*" at the end stands for anything */
 	http_handler *handle;
 	size_t body_most; /* bytes; 0: no body */
-	bool is_open;     /* needs no token: static files of the page, and what has a secret path */
-	const char *
-		parameters; /* names that a query may have, by spaces, beside "token"; NULL: none */
+	bool is_open;     /* needs no token: static files of the page, and secret paths */
+	/* Names that the query may have besides "token", separated by spaces; NULL: none. */
+	const char *parameters;
 	const struct http_upload *upload; /* NULL: http_body() has the body */
 };
 
@@ -118,8 +120,8 @@ struct text http_body(const struct http_exchange *exchange);
 /* Before the first byte; 200 and "application/json" if nothing else is said. */
 void http_status(struct http_exchange *exchange, unsigned status);
 void http_type(struct http_exchange *exchange, const char *type);
-/* Another header of the answer, or another value of one that every answer has; the value is checked
- * for control characters. */
+/* Add a header to the answer. It replaces the header of this name that every answer has. A value
+ * with control characters is an error. */
 struct error *http_add_header(struct http_exchange *exchange, const char *name,
 			      const char *value) MUST_CHECK;
 /* The bytes are such already (as of pprof): do not compress them for the client. Other answers of
@@ -130,7 +132,7 @@ void http_is_compressed(struct http_exchange *exchange);
 /* Add to the answer; a json_sink, whose context is the exchange. */
 struct error *http_write(void *exchange, const void *bytes, size_t length) MUST_CHECK;
 
-/* Have both clients the same address? All clients of a Unix socket have. */
+/* Do both clients have the same address? All clients of a Unix socket do. */
 bool http_same_address(const struct http_exchange *a, const struct http_exchange *b);
 /* End the connection. */
 void http_end(struct http_exchange *exchange);

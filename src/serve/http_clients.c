@@ -61,7 +61,8 @@ static unsigned count_of(const struct http_clients *clients, const struct http_a
 	return count;
 }
 
-/* The one that has kept the server waiting for longest; NULL: there is none. */
+/* Of the clients of `address` that may be replaced, the one that has kept the server waiting for
+ * longest; NULL: there is none. */
 static struct http_client *slowest_of(const struct http_clients *clients,
 				      const struct http_address *address, uint64_t now_ms)
 {

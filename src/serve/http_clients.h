@@ -2,11 +2,11 @@
 /*
  * The connections of an HTTP server, and their bounds.
  *
- * Most of the time the server waits for a client: for its head, the rest of a body, or until it has
- * taken an answer. There is a deadline for that as a whole, which a byte now and then does not
- * move. When more clients come than there may be, the one is ended that has kept the server waiting
- * for longest, of the address that has most clients: so a thousand clients that send or take
- * nothing keep out none that does at once.
+ * Most of the time the server waits for a client: for its head, for the rest of a body, or until
+ * the client has received its answer. Each of these has one deadline, which single bytes do not
+ * extend. When there are too many clients, the server disconnects one: of the address with the most
+ * clients, the client that has kept the server waiting for longest. So a thousand idle clients do
+ * not keep out one that sends and receives at once.
  *
  * All clients of a reverse proxy, and of a Unix socket, have the same address.
  */
@@ -31,8 +31,8 @@ struct http_client {
 	struct http_address address;
 	int fd;
 	uint64_t since_ms;       /* when the server began to wait for it */
-	uint64_t deadline_ms;    /* for that; 0: the client waits for the server, and is kept */
-	uint64_t replaceable_ms; /* from then on it makes room for others */
+	uint64_t deadline_ms;    /* of this wait; 0: the client waits for the server, and is kept */
+	uint64_t replaceable_ms; /* from this time on, a new client may replace it */
 	bool is_ended;           /* the connection is shut down, and will be closed */
 };
 
@@ -53,21 +53,21 @@ struct http_clients {
 	struct http_rate rates[RATE_COUNT][128];
 };
 
-/* A new client, with a deadline for its head. It, or another one, is ended where there are too
- * many. NULL: no memory. */
+/* Add a client, with a deadline for its head. If there are too many clients, one of them is ended,
+ * maybe the new one. NULL: no memory. */
 struct http_client *http_clients_add(struct http_clients *clients, int fd,
 				     const struct sockaddr *address, uint64_t now_ms);
 void http_clients_remove(struct http_clients *clients, struct http_client *client);
 
 enum http_deadline {
 	DEADLINE_REQUEST, /* a head or a body */
-	DEADLINE_ANSWER,  /* to take an answer: the client is not replaced for 2 s */
+	DEADLINE_ANSWER,  /* to receive an answer: the client is not replaced for 2 s */
 };
 
-/* Begin a deadline for so many bytes: 30 s, and a second more for each 16 KiB. */
+/* Set the deadline for the transfer of `bytes`: in 30 s, plus one second for each 16 KiB. */
 void http_client_set_deadline(struct http_client *client, enum http_deadline deadline,
 			      uint64_t bytes, uint64_t now_ms);
-/* It is the server's turn. */
+/* The client now waits for the server. */
 void http_client_clear_deadline(struct http_client *client);
 
 /* Shut the connection down and forget what it has not taken. */

@@ -397,7 +397,7 @@ static void forget_gone(struct http_server *server)
 	}
 }
 
-/* Let the handler go on with the next http_wake(). False: too many exchanges wait already. */
+/* Call the handler again at the next http_wake(). False: too many exchanges wait already. */
 static bool wait_for_wake(struct http_exchange *exchange)
 {
 	struct http_server *server = exchange->server;
@@ -448,8 +448,8 @@ static size_t left_to_take(const struct http_exchange *exchange)
 	return exchange->written.count - exchange->taken;
 }
 
-/* For libmicrohttpd, when the client has taken what there was: more of it. The handler is called
- * once it has been woken and all it wrote before is taken. */
+/* Called by libmicrohttpd when it has sent the previous piece of a stream: give it the next one.
+ * When all that the handler wrote is sent, and the exchange was woken, call the handler again. */
 static ssize_t read_piece(void *context, uint64_t at, char *to, size_t most)
 {
 	struct http_exchange *exchange = context;

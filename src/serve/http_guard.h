@@ -5,9 +5,9 @@
  * Browsers let any page of the web send requests to any address, and keep the answer from that page
  * unless the server allows it, or the page and the server have the same origin. The latter can be
  * pretended: a page changes the address of its own name to that of this host (DNS rebinding). The
- * name in Host then still is that of the page, so a server without a token answers only hosts that
- * cannot be pretended: addresses as numbers, and localhost. Their port is not compared, for `ssh
- * -L` changes it. With a token any name will do, since such a page does not know the token.
+ * name in Host is then still that of the page. So a server without a token answers only if Host is
+ * an IP address or localhost, which no page can pretend. The port is not compared, since `ssh -L`
+ * changes it. With a token, Host may be any name: such a page does not know the token.
  */
 #ifndef SERVE_HTTP_GUARD_H
 #define SERVE_HTTP_GUARD_H

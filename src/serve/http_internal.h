@@ -36,7 +36,7 @@ struct http_server {
 	unsigned postponed;    /* exchanges */
 	size_t held;           /* bytes of all exchanges */
 	unsigned accepted;     /* connections since the start */
-	unsigned waiting;      /* exchanges that go on with each http_wake() */
+	unsigned waiting;      /* exchanges that continue with the next http_wake() */
 	struct http_counts counts;
 };
 
@@ -82,7 +82,8 @@ void http_exchange_destroy(struct http_exchange *exchange);
 enum MHD_Result http_exchange_refuse(struct http_exchange *exchange, unsigned status,
 				     const char *why);
 
-/* The same for an error, which is consumed: its errnum has the status. */
+/* Queue an answer with the text of the error, which is consumed. Its errnum selects the status
+ * (http_handler in serve/http.h). */
 enum MHD_Result http_exchange_fail(struct http_exchange *exchange, struct error *err);
 
 /* If its connection is suspended, go on with it; or end it, if its client has gone. */

@@ -44,8 +44,8 @@ void http_target_deinit(struct http_target *target);
 /* The value of the first `name` in the query; NULL: there is none. */
 const char *http_target_value(const struct http_target *target, const char *name);
 
-/* The first name in the query that is neither "token", which any address may have, nor among
- * `known` words, separated by spaces; NULL: there is none. */
+/* The first name in the query that is neither "token" nor one of the words of `known`, which are
+ * separated by spaces; NULL: all names are known. */
 const char *http_target_unknown(const struct http_target *target, const char *known);
 
 /* One item of Accept, Accept-Encoding and the like: "text/html;level=1;q=0.5". */

@@ -34,13 +34,13 @@ const struct inspected *inspecteds_find(const struct inspecteds *inspecteds, uin
 	return found && found->came_ns && found->came_ns >= least_ns ? found : NULL;
 }
 
-/* The collector drops what is too much for it, which must not wait for ever. */
+/* Is a request pending? The collector may drop requests, so a request expires. */
 static bool is_on_its_way(const struct inspected *inspected, uint64_t now)
 {
 	return inspected->asked_ns && now - inspected->asked_ns < INSPECTED_PATIENCE_NS;
 }
 
-/* A free place, or the one whose answer is the oldest. */
+/* A free place, or else the place with the oldest answer. */
 static struct inspected *find_place(struct inspecteds *inspecteds, uint64_t now)
 {
 	struct inspected *oldest = NULL;
@@ -119,10 +119,10 @@ static struct error *query_tid(const struct http_exchange *exchange, uint32_t *r
 
 	if (given && text_u32(text_of(given), ret) && *ret && *ret <= REQUEST_TID_MAX)
 		return NULL;
-	return error_coded(EINVAL, "tid is missing, or no number of a thread");
+	return error_coded(EINVAL, "tid is missing, or is not a thread ID");
 }
 
-/* Threads that are in no reading that is kept are not inspected. */
+/* Is the thread in the readings? Only then may the collector be asked about it. */
 static bool is_known(const struct store *store, uint32_t tid)
 {
 	for (size_t i = 0; i < store->book->threads.count; i++)
@@ -149,14 +149,14 @@ static struct error *begin(struct http_exchange *exchange, uint64_t now,
 	return NULL;
 }
 
-/* Unless it was asked about already. */
+/* Request the inspection of a thread, unless a request about it is pending. */
 static struct error *ask(struct web *web, uint32_t tid, uint64_t now)
 {
 	bool is_new;
 	struct error *err;
 
 	if (!is_known(web->store, tid))
-		return error_coded(ENOENT, "no thread %" PRIu32 " is in the readings", tid);
+		return error_coded(ENOENT, "thread %" PRIu32 " is not in the readings", tid);
 	err = inspecteds_ask(&web->inspecteds, tid, now, &is_new);
 	if (err || !is_new)
 		return err;

@@ -3,8 +3,8 @@
  * /api/thread: what a thread waits for, as `top --inspect` says it.
  *
  * The web process asks the collector (serve/request.h) only about threads that are in the readings
- * it keeps, and keeps the answers: those who ask within INSPECTED_FRESH_NS get the same one. At
- * most REQUEST_THREADS_MOST threads wait to be inspected; who asks about more is refused.
+ * it keeps. It keeps the answers: requests about one thread within INSPECTED_FRESH_NS get the same
+ * answer. At most REQUEST_THREADS_MOST threads wait to be inspected; further requests are refused.
  */
 #ifndef SERVE_INSPECTED_H
 #define SERVE_INSPECTED_H
@@ -14,15 +14,15 @@
 #include "serve/request.h"
 
 #define INSPECTED_FRESH_NS    ((uint64_t)1500 * 1000000)
-#define INSPECTED_PATIENCE_NS (60 * NS_PER_S) /* of a request */
+#define INSPECTED_PATIENCE_NS ((uint64_t)60 * 1000000000) /* then a request fails */
 
-/* Answers that are kept. */
+/* The number of answers that are kept. */
 #define INSPECTED_MOST 32
 
 struct inspected {
 	uint32_t tid;      /* 0: this place is free */
-	uint64_t asked_ns; /* CLOCK_MONOTONIC; 0: nothing is on its way */
-	uint64_t came_ns;  /* of the answer; 0: there is none yet */
+	uint64_t asked_ns; /* CLOCK_MONOTONIC, of the pending request; 0: none is pending */
+	uint64_t came_ns;  /* CLOCK_MONOTONIC, of the answer; 0: there is none yet */
 	enum reply_status status;
 	char *bytes; /* a NUL follows */
 	size_t length;
@@ -35,16 +35,16 @@ struct inspecteds {
 
 void inspecteds_deinit(struct inspecteds *inspecteds);
 
-/* Is there an answer of a thread that came at that time or later? NULL: no. */
+/* The answer about a thread, if it arrived at `least_ns` or later; else NULL. */
 const struct inspected *inspecteds_find(const struct inspecteds *inspecteds, uint32_t tid,
 					uint64_t least_ns);
 
-/* Note that a thread is asked about. *ret_is_new is false if it is on its way already; an error
- * (EBUSY) if too many are. */
+/* Note that a request about a thread is pending. *ret_is_new is false if one was pending already.
+ * EBUSY: too many are pending. */
 struct error *inspecteds_ask(struct inspecteds *inspecteds, uint32_t tid, uint64_t now,
 			     bool *ret_is_new) MUST_CHECK;
 
-/* Take a reply to REQUEST_THREAD. */
+/* Keep the reply to a REQUEST_THREAD. */
 struct error *inspecteds_take(struct inspecteds *inspecteds, const struct reply_header *header,
 			      const char *bytes, uint64_t now) MUST_CHECK;
 

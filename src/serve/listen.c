@@ -138,8 +138,8 @@ static bool is_any(const struct listen_address *address)
 		       : address->ip.v4.sin_addr.s_addr == htonl(INADDR_ANY);
 }
 
-/* The address of this host on the way to `far`; false: there is no such way. Connecting a datagram
- * socket sends nothing. */
+/* Find the local address that the kernel uses to reach `far`. False: there is no route. Connecting
+ * a datagram socket sends nothing. */
 static bool find_near(const char *far, in_port_t port, struct listen_address *ret)
 {
 	struct listen_address near;
@@ -156,8 +156,9 @@ static bool find_near(const char *far, in_port_t port, struct listen_address *re
 	return true;
 }
 
-/* An address by which others reach a host that listens at all of its addresses. The far ones are
- * reserved for documentation (RFC 5737, RFC 3849), so they are behind the default route. */
+/* Find an address by which other hosts reach a server that listens at all addresses. The addresses
+ * in use here are reserved for documentation (RFC 5737, RFC 3849), so they are behind the default
+ * route. */
 static bool find_reachable(const struct listen_address *all, struct listen_address *ret)
 {
 	const bool is_v6 = all->ip.any.sa_family == AF_INET6;

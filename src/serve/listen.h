@@ -13,7 +13,7 @@
 
 #define LISTEN_DEFAULT "127.0.0.1:7070"
 
-/* Of a host name (HOST_NAME_MAX) or "[0123:...]", and a port. */
+/* Room for a host name (HOST_NAME_MAX) or an IPv6 address in brackets, and a port. */
 #define LISTEN_TEXT_MAX 72
 
 struct listen_address {
@@ -29,11 +29,16 @@ struct listen_address {
 /* `path` of the result points into `text`. */
 struct error *listen_parse(const char *text, struct listen_address *ret) MUST_CHECK;
 
-/* A listening socket, with the rights of the caller, and the address as it is in a URL
- * ("127.0.0.1:40123": port 0 becomes a free one, and all addresses the one by which this host
- * reaches others, or its name), or "" of a Unix socket. A Unix socket that
- * nothing listens at any more is replaced; it is made for its owner alone, who with sudo is the
- * user of sudo where that user may write (base/handover.h). */
+/*
+ * Open a listening socket, with the rights of the caller.
+ *
+ * `ret_text` is the address for a URL, as "127.0.0.1:40123", or "" for a Unix socket. If the port
+ * is 0, the kernel chooses a free one. For all addresses, it is the address by which this host
+ * reaches others, or else the host's name.
+ *
+ * A Unix socket that no process listens at is replaced. Only its owner may connect: under sudo this
+ * is the user of sudo, if that user may write to the directory (base/handover.h).
+ */
 struct error *listen_open(const struct listen_address *address, char ret_text[LISTEN_TEXT_MAX],
 			  int *ret_fd) MUST_CHECK;
 

@@ -5,10 +5,10 @@
  * A group is all threads of one cgroup whose names have one pattern (base/pattern.h). A series is a
  * group and a state in which it has been. When there is no room for all groups, those that are
  * shown are the ones that ran most in the reading in which they were seen first; the time of all
- * others is in GROUPS_OTHER. Groups whose threads have all ended make room when others need it:
- * their time so far is then in GROUPS_ENDED. So do groups when others than groups need room. So
- * nothing is counted twice or lost, the sum over all series is exact, and every series only grows
- * until it is gone.
+ * others is in GROUPS_OTHER. Groups whose threads have all ended make room when other groups need
+ * it, and any group does when metrics of kstats need it: their time so far is then added to
+ * GROUPS_ENDED. So nothing is counted twice or lost, the sum over all series is exact, and a series
+ * grows until it is removed.
  */
 #ifndef SERVE_METRIC_GROUPS_H
 #define SERVE_METRIC_GROUPS_H
@@ -57,8 +57,8 @@ struct metric_groups {
 void metric_groups_init(struct metric_groups *groups, size_t series_most);
 void metric_groups_deinit(struct metric_groups *groups);
 
-/* From now on at most so many series. Where there are more, groups are as if their threads had
- * ended, from that which was shown last on. */
+/* Limit the number of series from now on. If there are more, groups are added to GROUPS_ENDED:
+ * first those that have ended, then the others, the one that was shown last first. */
 void metric_groups_limit(struct metric_groups *groups, size_t series_most);
 
 /* Add the newest reading of the store. */

@@ -47,7 +47,8 @@ static struct error *begin(struct metric_kstats *k, const struct kstats_table *l
 	return NULL;
 }
 
-/* The one that is gone for the longest time makes room, if there is one. */
+/* Remove the metric that has been missing from readings for longest, if any is missing for
+ * READINGS_UNTIL_OVER. */
 static void make_room(struct metric_kstats *k)
 {
 	size_t oldest = 0;
@@ -62,14 +63,14 @@ static void make_room(struct metric_kstats *k)
 	k->seen.items[oldest] = k->seen.items[--k->seen.count];
 }
 
-/* What has the same labels is the same series. */
+/* Metrics with the same name, unit and labels share their series. */
 static bool is_same_metric(const struct kstats_table *a, const struct kstats_table *b)
 {
 	return strcmp(a->name, b->name) == 0 && strcmp(a->unit, b->unit) == 0 &&
 	       strings_equal(a->host, b->host) && kstats_table_is_same(a, b);
 }
 
-/* `*ret` is k->all.count where there is no room. */
+/* `*ret` is the index in k->all; k->all.count: there is no room. */
 static struct error *find(struct metric_kstats *k, const struct kstats_table *like, size_t *ret)
 {
 	for (*ret = 0; *ret < k->all.count; ++*ret)
@@ -94,7 +95,7 @@ static struct error *add_metric(struct metric_kstats *k, const struct kstats_tab
 	}
 	k->seen.items[number] = k->readings;
 	err = kstats_table_merge(k->all.items[number], metric);
-	/* More values than a number holds: it stays as it is. */
+	/* A sum would overflow: the metric keeps its values. */
 	if (err && err != &error_no_memory) {
 		error_destroy(err);
 		err = NULL;
@@ -134,7 +135,7 @@ struct error *metric_kstats_take(struct metric_kstats *k, const struct store *st
 
 /* --- families --- */
 
-/* Families in the making: `into` of ours, `owned` what they refer to. */
+/* Families that are being made: `into` receives them, `owned` the memory that they refer to. */
 struct kstats_families_making {
 	struct metric_families *into;
 	struct metric_kstats_families *owned;
@@ -157,7 +158,7 @@ static struct metric_family *last_family(struct kstats_families_making *m)
 	return &m->into->items[m->into->count - 1];
 }
 
-/* More labels than a series has room for are left out: only programs describe their metrics. */
+/* Labels for which a series has no room are left out. Only metrics of programs have so many. */
 static struct error *put_series(struct kstats_families_making *m,
 				const struct openmetrics_metric *metric, bool is_named,
 				struct metric_series series, const char *cause)
@@ -203,7 +204,8 @@ static struct error *put_histogram(struct kstats_families_making *m,
 	return put_series(m, metric, false, (struct metric_series){ .histogram = histogram }, NULL);
 }
 
-/* From 64 ns to 69 s; and of other values to 2^32. All bounds are among those of openmetrics.c. */
+/* Buckets of times from 64 ns to 69 s, and of other values up to 2^32. All bounds are also bounds
+ * of openmetrics.c. */
 static const struct metric_ladder time_ladder = { 6, 16 }, value_ladder = { 0, 17 };
 
 static struct error *put_histograms(struct kstats_families_making *m)

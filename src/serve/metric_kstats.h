@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What metrics of kstats have recorded since the start, for /metrics, under the names and labels of
- * `ctprof kstats show --format openmetrics` (report/openmetrics_names.h).
+ * The values that metrics of kstats have recorded since the start, for /metrics, under the names
+ * and labels of `ctprof kstats show --format openmetrics` (report/openmetrics_names.h).
  *
- * Values are added up by name, unit and place, so that a metric that is emptied, or removed and
- * created again, goes on where it was. A metric that is gone keeps its series until others need the
- * room, for a minute at least. A metric for which there is no room has no series: values of
- * different metrics have no sum.
+ * Values are added up by name, unit and place, so a metric that is reset, or removed and created
+ * again, continues its series. A removed metric keeps its series for at least a minute, and then
+ * until another metric needs the room. A metric for which there is no room has no series, rather
+ * than a share of one: values of different metrics cannot be added.
  */
 #ifndef SERVE_METRIC_KSTATS_H
 #define SERVE_METRIC_KSTATS_H
@@ -16,18 +16,18 @@
 
 struct metric_families;
 
-/* Series of one metric at most: a histogram (report/exposition.h), what was lost by cause, and what
- * was not measured. */
+/* The most series of one metric: a histogram (report/exposition.h), losses by cause, and intervals
+ * that began before the recording. */
 #define METRIC_KSTATS_SERIES (METRIC_LADDER_SERIES(METRIC_BUCKETS_MAX) + KSTATS_LOSS_COUNT + 1)
 
 struct metric_kstats {
-	size_t most; /* metrics */
+	size_t most; /* limit of the number of metrics */
 	uint64_t readings;
-	struct kstats_tables all; /* each with one row, or none without values */
+	struct kstats_tables all; /* each with one row, or without values none */
 	struct {
 		ARRAY(uint64_t); /* the last reading that had the metric, counted from 1 */
 	} seen;
-	size_t left_out; /* of the last reading */
+	size_t left_out; /* metrics of the last reading without series */
 };
 
 void metric_kstats_init(struct metric_kstats *kstats, size_t most);
@@ -51,8 +51,8 @@ struct metric_kstats_families {
 	} helps;
 };
 
-/* Append families to `families`, which must be printed before `ret` is cleared; also after an
- * error. */
+/* Append families to `families`, which refer to memory of `ret`: print them before clearing it.
+ * The caller clears `ret`, also after an error. */
 struct error *metric_kstats_families(const struct metric_kstats *kstats,
 				     struct metric_families *families,
 				     struct metric_kstats_families *ret) MUST_CHECK;

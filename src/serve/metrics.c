@@ -16,7 +16,8 @@ static size_t histograms_for(size_t series_most)
 	return most > LATENCIES_SPECIAL ? most : LATENCIES_SPECIAL;
 }
 
-/* So may metrics of kstats, which take what groups would have: few hosts have any. */
+/* The most metrics of kstats: they may have a quarter of the series. Groups get what these leave,
+ * since few hosts have any. */
 static size_t kstats_for(size_t series_most)
 {
 	return series_most / 4 / METRIC_KSTATS_SERIES;

@@ -27,7 +27,7 @@ struct metrics {
 	struct metric_groups groups;
 	struct metric_latencies latencies;
 	struct metric_kstats kstats;
-	size_t series_of_groups; /* without metrics of kstats */
+	size_t series_of_groups; /* their limit while there are no metrics of kstats */
 	uint64_t readings, ns;
 	uint64_t cpu_ns, pressure_ns[TICK_PRESSURES_COUNT];
 	struct tick_host host; /* of the last reading */

@@ -12,7 +12,7 @@
 
 /* --- families --- */
 
-/* Families in the making. NULL or false: no memory. */
+/* Families that are being made. NULL or false: no memory. */
 struct metrics_answering {
 	struct metric_families *families;
 	const struct web *web;
@@ -230,8 +230,7 @@ static void put_measurement(struct metrics_answering *m)
 	put_one(m, "ctprof_truncated_stacks", METRIC_COUNTER, NULL, 0,
 		"Stacks with more frames than are taken.", metrics->truncated);
 	put_one(m, "ctprof_kstats_without_series", METRIC_GAUGE, NULL, 0,
-		"Metrics of kstats that there are no series for in the last reading.",
-		metrics->kstats.left_out);
+		"Metrics of kstats without series in the last reading.", metrics->kstats.left_out);
 	put_one(m, "ctprof_groups_in_other", METRIC_GAUGE, NULL, 0,
 		"Groups of threads that are part of threads=\"other\" in the last reading.",
 		metric_groups_in_other(&metrics->groups));
@@ -269,7 +268,7 @@ static void put_http(struct metrics_answering *m)
 		counts.streams);
 }
 
-/* `kstats`: what some of the families refer to. */
+/* Some families refer to memory of `kstats`. */
 static struct error *make_families(const struct web *web, struct metric_families *ret,
 				   struct metric_kstats_families *kstats)
 {
@@ -291,8 +290,8 @@ static struct error *make_families(const struct web *web, struct metric_families
 
 /* --- the answer --- */
 
-/* How well an item of Accept fits a format; of several, the one that fits best counts (RFC 9110,
- * 12.5.1). */
+/* How specific an item of Accept is for a format. The weight of the most specific item counts
+ * (RFC 9110, 12.5.1). */
 enum accept_fit { FITS_NOT, FITS_ANY, FITS_MAIN_TYPE, FITS_TYPE };
 
 static enum accept_fit fit_of(const struct http_choice *choice, const struct exposition_row *row)
@@ -313,7 +312,8 @@ static enum accept_fit fit_of(const struct http_choice *choice, const struct exp
 	return FITS_TYPE;
 }
 
-/* The item that fits a format best, the first of equal ones; weight 0: none does. */
+/* The most specific item of Accept for a format, the first of equal ones; weight 0: the format is
+ * not accepted. */
 struct accepted {
 	enum accept_fit fit;
 	unsigned weight;

@@ -16,7 +16,7 @@
 #include "base/array.h"
 #include "security/server_sandbox.h"
 
-/* Time on a CPU is shorter where others run. */
+/* Less than REPORT_SECONDS, which include waits for a CPU. */
 #define CPU_SECONDS 20
 
 #define PAGE_BUFFER ((size_t)64 * 1024)
@@ -49,7 +49,7 @@ struct error *report_send(int socket, const void *message, size_t length, const 
 		memcpy(CMSG_DATA(rights), fds, count * sizeof(*fds));
 	}
 	if (sendmsg(socket, &header, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)length)
-		return error_system(errno, "cannot hand files over");
+		return error_system(errno, "cannot send file descriptors");
 	return NULL;
 }
 
@@ -88,11 +88,11 @@ struct error *report_receive(int socket, void *message, size_t room, size_t *ret
 		length = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
 	while (length < 0 && errno == EINTR);
 	if (length < 0)
-		return error_system(errno, "cannot receive files");
+		return error_system(errno, "cannot receive file descriptors");
 	count = take_descriptors(&header, got);
 	if (count > most || header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) {
 		close_all(got, count);
-		return error_create("a malformed message about files");
+		return error_create("malformed message with files");
 	}
 	memcpy(fds, got, count * sizeof(*fds));
 	*ret_count = count;
@@ -115,8 +115,8 @@ static struct error *limit(int resource, uint64_t soft, uint64_t hard)
 		       : NULL;
 }
 
-/* No limit is of use to a process that may lift it or start another one: server_sandbox_parse()
- * forbids both. */
+/* Limit this process. server_sandbox_parse() then forbids to lift the limits, or to evade them by
+ * starting another process. */
 static struct error *confine(uint64_t memory_most)
 {
 	struct error *err = limit(RLIMIT_CPU, CPU_SECONDS, CPU_SECONDS + 1);
@@ -140,7 +140,7 @@ static struct error *print_page(FILE *out, const struct report_job *job, const i
 
 	for (size_t i = 0; i < job->count; i++) {
 		files[i] = (struct named_file){ fds[i], job->names[i] };
-		/* The offset is that of earlier jobs with the same file, too. */
+		/* Earlier jobs with this file have moved its offset, which processes share. */
 		if (lseek(fds[i], 0, SEEK_SET))
 			return error_system(errno, "%s", job->names[i]);
 	}
@@ -150,8 +150,8 @@ static struct error *print_page(FILE *out, const struct report_job *job, const i
 	return err;
 }
 
-/* Let `page` have the message alone. Returns the status of the child. What stdio has kept must not
- * follow: it is not flushed, for the child ends by exit_group(2). */
+/* Replace the contents of `page` by the message. Returns the exit status of the child. The child
+ * ends by exit_group(2), so stdio does not append its buffer. */
 static int put_message(int page, const struct error *err)
 {
 	return !ftruncate(page, 0) && !lseek(page, 0, SEEK_SET) &&
@@ -160,7 +160,7 @@ static int put_message(int page, const struct error *err)
 		       : 2;
 }
 
-/* The page, or else the message, is all that `page` has. */
+/* Write the page to `page`, or else the error message. Returns the exit status of the child. */
 static int do_job(const struct report_worker *worker, const struct report_job *job, const int *fds,
 		  int page)
 {
@@ -187,7 +187,8 @@ static bool is_job(const struct report_job *job, size_t length, size_t fds)
 	return true;
 }
 
-/* How the child has ended, or would have. */
+/* Returns the wait status of the child. If it cannot be started, `page` gets a message and the
+ * status is that of a child that failed. */
 static int run_child(const struct report_worker *worker, const struct report_job *job,
 		     const int *fds, int page)
 {
@@ -197,7 +198,7 @@ static int run_child(const struct report_worker *worker, const struct report_job
 
 	if (!child) {
 		close(worker->socket);
-		/* Not _exit(): sanitizers make other calls in it. */
+		/* Not _exit(), in which sanitizers make calls that the filter forbids. */
 		syscall(SYS_exit_group, do_job(worker, job, fds, page));
 	}
 	if (child > 0 && waitpid(child, &status, 0) == child)
@@ -237,7 +238,7 @@ static struct error *next_job(const struct report_worker *worker, bool *ret_has_
 	if (page < 0)
 		err = error_system(errno, "cannot make a file in memory");
 	else if (!is_job(&job, length, count))
-		err = error_create("a malformed message about files");
+		err = error_create("malformed message with files");
 	else
 		err = run_job(worker, &job, fds, page);
 	close_all(fds, count);
@@ -248,7 +249,7 @@ static struct error *next_job(const struct report_worker *worker, bool *ret_has_
 
 /* --- the process --- */
 
-/* Raising it takes no privilege. */
+/* Have the kernel kill this process first when memory runs out. This needs no privilege. */
 static void offer_to_be_ended(void)
 {
 	const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -265,12 +266,12 @@ struct error *report_worker_run(const struct report_worker *worker)
 	bool has_ended = false;
 	struct error *err;
 
-	/* Before the sandbox, which opens nothing. */
+	/* Before the sandbox, in which no file can be opened. */
 	offer_to_be_ended();
 	if (setpriority(PRIO_PROCESS, 0, 19))
 		errno = 0;
 	err = server_sandbox_enter(SERVER_FORKS, &socket, 1);
-	/* Parsers remark on files by the names that clients gave them. */
+	/* Discard what parsers print: it would contain file names that clients chose. */
 	if (!err && dup3(STDIN_FILENO, STDERR_FILENO, 0) < 0)
 		err = error_system(errno, "/dev/null");
 	while (!err && !has_ended)
@@ -278,14 +279,14 @@ struct error *report_worker_run(const struct report_worker *worker)
 	return err;
 }
 
-/* --- for those who ask --- */
+/* --- messages for clients --- */
 
 struct error *report_signal_error(uint32_t signal)
 {
 	switch (signal) {
 	case SIGALRM:
 	case SIGXCPU:
-		return error_coded(EBADMSG, "the files take more than %d s to read",
+		return error_coded(EBADMSG, "reading the files takes more than %d s",
 				   REPORT_SECONDS);
 	case SIGXFSZ:
 		return error_coded(EBADMSG, "the report would be larger than %d MiB",

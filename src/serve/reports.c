@@ -12,12 +12,12 @@
 #include "serve/report_worker.h"
 #include "serve/web.h"
 
-/* Of a page at a time. */
+/* How much of a page is sent at a time. */
 #define PIECE        ((size_t)64 * 1024)
 
 #define MESSAGE_MOST 512
 
-/* Scripts of a page in a sandbox have no origin: they reach nothing of any server. */
+/* A page in a sandbox has no origin, so its scripts cannot reach any server. */
 #define SANDBOX "; frame-ancestors 'none'; sandbox allow-scripts"
 
 struct report_request {
@@ -62,7 +62,7 @@ static bool is_running(const struct report_request *request)
 	return request->reports->is_running && request->reports->oldest == request;
 }
 
-/* The client has got its answer, or has gone. */
+/* Called when the client has received its answer, or has disconnected. */
 static void leave_request(void *kept)
 {
 	struct report_request *request = kept;
@@ -74,7 +74,7 @@ static void leave_request(void *kept)
 	free_request(request);
 }
 
-/* Takes the error. */
+/* Takes ownership of the error; NULL: the page is there. */
 static void finish(struct report_request *request, struct error *err)
 {
 	unlink_request(request);
@@ -95,8 +95,8 @@ static void lose_worker(struct reports *reports)
 	reports->is_running = false;
 	while (reports->oldest)
 		finish(reports->oldest,
-		       error_create("the process that makes reports has ended: start ctprof serve "
-				    "again"));
+		       error_create("the process that makes reports has ended: restart ctprof "
+				    "serve"));
 }
 
 static struct error *send_job(const struct reports *reports, const struct report_request *request)
@@ -140,13 +140,13 @@ static struct error *error_of(const struct report_result *result, int fd)
 	return error_coded(EBADMSG, "%s", message);
 }
 
-/* Takes the descriptor. */
+/* Takes ownership of the descriptor. */
 static struct error *keep_page(struct reports *reports, struct report_request *request, int fd)
 {
 	struct uploaded_file *page;
 	struct error *err;
 
-	/* The page takes the room of older files, which may be its own. */
+	/* The page may evict older files, also those that it was made from. */
 	release_files(request);
 	err = file_store_add_page(&reports->files, fd, &page);
 	if (!err)
@@ -313,7 +313,7 @@ static struct error *begin_page(struct http_exchange *exchange, const struct rep
 		file_store_find(&reports->files, text_of(http_rest(exchange)), FILE_PAGE);
 	const char *const headers[][2] = {
 		{ "Content-Security-Policy", reports->policy },
-		/* Browsers refuse a sandbox with another policy for openers. */
+		/* Browsers do not load a sandboxed page that has any other opener policy. */
 		{ "Cross-Origin-Opener-Policy", "unsafe-none" },
 		{ "Cache-Control", "no-store" },
 	};

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reports of files that clients send, in the web process: it keeps the files, has the process of
- * report_worker.h make pages of them, one after the other, and sends these.
+ * Reports of uploaded files, in the web process. It keeps the files, has the report worker
+ * (report_worker.h) make pages of them, one at a time, and sends the pages.
  *
  *	POST /api/files?name=NAME	a file; the answer has its id
- *	POST /api/report?files=ID,ID	waits for the page; the answer has its id
+ *	POST /api/report?files=ID,ID	makes a report; the answer has its id
  *	GET  /api/report/ID		the page
  *
- * Ids have 128 random bits, so that a page needs no token, and its address has none. A page is in a
- * sandbox: it has no origin, and reaches nothing of this server.
+ * Ids have 128 random bits, so a page needs no token, and its address has none. The browser puts a
+ * page into a sandbox: it has no origin, and cannot reach this server.
  */
 #ifndef SERVE_REPORTS_H
 #define SERVE_REPORTS_H
@@ -17,11 +17,11 @@
 #include "serve/file_store.h"
 #include "serve/http.h"
 
-/* Reports that wait or are being made. */
+/* The most reports that are queued or being made. */
 #define REPORTS_MOST 4
-/* Files that are being sent: one of an address, and of all. */
+/* The most uploads in progress; of one address, one. */
 #define UPLOADS_MOST 4
-/* An upload that takes longer makes room for another one. */
+/* Another upload may replace one that takes longer than this. */
 #define UPLOAD_SLOW_NS (30 * NS_PER_S)
 
 struct upload;
@@ -29,17 +29,17 @@ struct report_request;
 
 struct reports {
 	int worker;   /* its socket; -1: it has ended */
-	char *policy; /* of pages */
+	char *policy; /* Content-Security-Policy of pages */
 	struct file_store files;
-	struct upload *uploads;        /* that are being sent */
-	struct report_request *oldest; /* the one that is being made, if any is */
-	bool is_running;
+	struct upload *uploads;        /* in progress */
+	struct report_request *oldest; /* of the queue */
+	bool is_running;               /* the worker makes the report of `oldest` */
 };
 
 struct error *reports_init(struct reports *reports, int worker) MUST_CHECK;
 void reports_deinit(struct reports *reports);
 
-/* Take the worker's answer, once there is something to read. True: wake the exchanges. */
+/* Receive the worker's answer; call it when the socket is readable. True: wake the exchanges. */
 bool reports_take(struct reports *reports);
 
 /* Handlers; their context is a struct web. */

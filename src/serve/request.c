@@ -12,8 +12,9 @@ struct error *request_send(int socket, enum request_kind kind, uint32_t tid)
 
 	if (send(socket, &request, sizeof(request), MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof(request))
 		return NULL;
-	return errno == EAGAIN ? error_coded(EBUSY, "too many requests wait")
-			       : error_system(errno, "cannot ask the process that measures");
+	return errno == EAGAIN
+		       ? error_coded(EBUSY, "too many requests wait")
+		       : error_system(errno, "cannot send a request to the process that measures");
 }
 
 /* --- in the collector --- */

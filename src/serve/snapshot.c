@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "serve/web.h"
 
-/* A request that waits for the snapshot after number `seen`. */
+/* A client that waits for the next snapshot after number `seen`. */
 struct snapshot_reader {
 	uint64_t seen, since_ns;
 };

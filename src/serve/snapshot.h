@@ -2,8 +2,8 @@
 /*
  * A snapshot on request: every thread's counters now, as the file that ctprof capture writes.
  *
- * The web process asks for it (serve/request.h). The collector takes at most one snapshot in
- * SNAPSHOT_PAUSE_NS; all requests that wait get it.
+ * The web process requests it from the collector (serve/request.h), which takes at most one
+ * snapshot in SNAPSHOT_PAUSE_NS. All HTTP requests that wait for a snapshot get the same one.
  */
 #ifndef SERVE_SNAPSHOT_H
 #define SERVE_SNAPSHOT_H
@@ -19,14 +19,14 @@
 
 /* In the web process: the last one that came. All zero is none. */
 struct snapshots {
-	uint64_t number; /* that have come */
-	char *bytes;     /* of the file or of the message; a NUL follows */
+	uint64_t number; /* how many snapshots have arrived */
+	char *bytes;     /* of the file, or of the error message; a NUL follows */
 	size_t length;
 	bool has_failed;
-	uint64_t asked_ns; /* CLOCK_MONOTONIC; 0: none is on its way */
+	uint64_t asked_ns; /* CLOCK_MONOTONIC, of the pending request; 0: none is pending */
 };
 
-/* Take a reply to REQUEST_SNAPSHOT. */
+/* Keep the reply to a REQUEST_SNAPSHOT. */
 struct error *snapshots_take(struct snapshots *snapshots, const struct reply_header *header,
 			     const char *bytes) MUST_CHECK;
 

@@ -20,7 +20,7 @@ struct static_file {
 
 static const struct static_file page = { "", ASSET_SERVE, "text/html; charset=utf-8" };
 
-/* Browsers ask for it where a document names no icon: pictures, JSON. */
+/* /favicon.ico: browsers request it for documents that name no icon, such as pictures and JSON. */
 static const struct static_file icon = { "", ASSET_SERVE_ICON, "image/svg+xml" };
 
 static const struct static_file files[] = {

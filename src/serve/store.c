@@ -146,7 +146,7 @@ size_t store_book_bytes(const struct store *store)
 
 /* --- taking a tick --- */
 
-/* The numbers in the book of what is in the tick. */
+/* Maps the numbers of a tick to those of the book. */
 struct tick_taking {
 	struct store *store;
 	const struct tick *tick;

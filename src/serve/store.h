@@ -9,8 +9,8 @@
  *
  * Names, frames, nodes, threads, wakers and metrics of kstats of all readings are one *dictionary*,
  * `book`, whose numbers the stream of the page sends as well (doc/serve.md). It only grows, until
- * most of it is referred to by nothing that is kept; then it is made anew and `generation` is
- * another.
+ * ticks that are kept refer to little of it. Then it is rebuilt from these, and `generation`
+ * changes.
  *
  * Most threads of a host wait all the time. A wait that lasts through a whole reading, and through
  * the one before, is not repeated: a tick has the threads whose wait began to last and those whose
@@ -43,10 +43,10 @@ struct thread_time {
 	uint64_t ns;
 };
 
-/* What a metric of kstats recorded. */
+/* The values that a metric of kstats recorded in a tick. */
 struct store_kstats {
-	uint32_t metric; /* of the dictionary */
-	uint32_t values; /* that many follow those of the metric before */
+	uint32_t metric; /* number in the dictionary */
+	uint32_t values; /* how many; they follow those of the previous metric */
 	bool is_active, earlier_known;
 	uint32_t losses_known;
 	uint64_t losses[KSTATS_LOSS_COUNT], earlier;
@@ -84,18 +84,18 @@ struct store_tick {
 	uint64_t kstats_omitted;
 };
 
-/* What readers of the stream cannot see from the names of a frame: bits. */
+/* Properties of a frame that its names do not show, for readers of the stream: bits. */
 enum frame_trait {
 	TRAIT_INLINED = 1, /* into its caller */
 	TRAIT_ASKS = 2,    /* asks another program, and waits for the answer (frame_asks) */
-	TRAIT_ENTRY = 4,   /* of the kernel: enters it, or gives the CPU away */
-	TRAIT_START = 8,   /* begins a thread or a program */
-	TRAIT_LIBRARY = 16 /* of the C library or of a runtime */
+	TRAIT_ENTRY = 4,   /* belongs to the kernel's entry or scheduler */
+	TRAIT_START = 8,   /* starts a thread or a program */
+	TRAIT_LIBRARY = 16 /* belongs to the C library or a runtime */
 };
 
 struct store {
 	struct store_options options;
-	uint64_t boot_unix_ns; /* Unix time at 0 of CLOCK_MONOTONIC, when it was created */
+	uint64_t boot_unix_ns; /* Unix time minus CLOCK_MONOTONIC, when the store was created */
 	uint64_t generation;
 	struct profile *book; /* the dictionary; without samples */
 	struct {
@@ -105,14 +105,15 @@ struct store {
 		ARRAY(const struct name *); /* numbers of those names that the stream sends */
 	} names;
 	struct word_map name_numbers, thread_numbers, waker_numbers;
-	struct kstats_tables metrics; /* what they are; without rows */
+	struct kstats_tables metrics; /* their names, units and places; without rows */
 	struct {
 		ARRAY(struct store_tick);
 	} ticks;                                    /* the oldest first, with consecutive `seq` */
 	struct lasting_map lasting_before, lasting; /* the oldest tick; and now */
 	uint64_t last_seq;
 	size_t bytes;              /* of ticks */
-	size_t book_bytes_renewed; /* of the dictionary, when all of it was referred to; 0: it is */
+	size_t book_bytes_renewed; /* of the dictionary when it was last fully in use; 0: it is now
+				    */
 };
 
 struct error *store_create(const struct store_options *options, struct store **ret) MUST_CHECK;
@@ -120,8 +121,8 @@ struct error *store_create(const struct store_options *options, struct store **r
 void store_destroy(struct store *store);
 DEFINE_CLEANUP(store_destroy, struct store *)
 
-/* The time as readings count it: Unix time at the start, and how long it is since. Setting the
- * clock of the host does not change it. */
+/* The Unix time now, by the clock of readings: the time when the store was created plus the time
+ * since by CLOCK_MONOTONIC, so setting the clock of the host does not change it. */
 uint64_t store_now(const struct store *store);
 
 /* Add a tick, and forget what is too old or too much. */

@@ -51,7 +51,7 @@ static struct error *drop_oldest(struct store *store)
 	struct store_tick *tick = store->ticks.items;
 	struct error *err = store_lasting_pass(&store->lasting_before, tick);
 
-	/* Until now all of it is referred to, as if it had just been made. */
+	/* Until the first tick is dropped, all of the dictionary is in use. */
 	if (!store->book_bytes_renewed)
 		store->book_bytes_renewed = store_book_bytes(store);
 	store->bytes -= store_tick_bytes(tick);
@@ -178,12 +178,12 @@ static struct error *renew_book(struct store *store)
 	return err;
 }
 
-/* A smaller dictionary is not worth that clients get all that is kept once more. */
+/* A smaller dictionary is not renewed: all clients would have to receive all ticks again. */
 #define RENEW_BYTES ((size_t)8 << 20)
 
-/* The dictionary is worth renewing when it has doubled since all of it was referred to. Where
- * processes come and go, it has at most as much of those that were as of those that are kept. It is
- * so earlier when it takes the room of ticks. */
+/* Is the dictionary worth renewing? It is when it has doubled since all of it was in use, so where
+ * processes come and go, at most about half of it is unused. When it takes more than half of the
+ * memory for ticks and dictionary, growth by a third is enough. */
 static bool is_book_large(const struct store *store)
 {
 	const size_t bytes = store_book_bytes(store), most = store->options.bytes_most;

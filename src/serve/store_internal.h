@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the files of the store share: store.c takes ticks, store_forget.c drops the oldest and makes
- * the dictionary anew, store_kstats.c has what metrics of kstats recorded, store_profile.c sums
- * ticks up.
+ * the dictionary anew, store_kstats.c keeps values of metrics of kstats, store_profile.c sums ticks
+ * up.
  */
 #ifndef SERVE_STORE_INTERNAL_H
 #define SERVE_STORE_INTERNAL_H
@@ -16,18 +16,18 @@ struct words store_waker_key(const struct waker *waker);
 struct book_size store_book_size(const struct store *store);
 size_t store_book_bytes(const struct store *store);
 
-/* Number what the stream sends of all that the book has beyond `from`, and note the traits of its
- * frames. */
+/* Assign stream numbers to the names of all frames, threads and wakers that the book has beyond
+ * `from`, and note the traits of these frames. */
 struct error *store_number_names(struct store *store, const struct book_size *from) MUST_CHECK;
 
 size_t store_tick_bytes(const struct store_tick *tick);
 void store_tick_deinit(struct store_tick *tick);
 
-/* Take what metrics of kstats recorded; `names` are those of the tick. */
+/* Add the values of metrics of kstats in `tick` to `into`; `names` are the names of the tick. */
 struct error *store_take_kstats(struct store *store, const struct tick *tick,
 				const struct name *const *names,
 				struct store_tick *into) MUST_CHECK;
-/* Forget the metrics that no tick has. */
+/* Forget the metrics that no tick has, and renumber the others. */
 struct error *store_renumber_kstats(struct store *store) MUST_CHECK;
 size_t store_kstats_bytes(const struct store *store);
 

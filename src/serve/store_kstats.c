@@ -3,7 +3,7 @@
 
 #include "serve/store_internal.h"
 
-/* --- what a metric is --- */
+/* --- descriptions of metrics --- */
 
 static struct error *copy_word(const struct name *name, char **ret)
 {
@@ -54,7 +54,8 @@ static bool is_described(const struct kstats_table *table, const struct tick_kst
 		;
 }
 
-/* There are few: the newest first, since an older one may have had the same name. */
+/* Find or add the description of a metric. There are few, so search them in turn, the newest first,
+ * which is most likely the one. */
 static struct error *number_metric(struct store *store, const struct tick_kstats *metric,
 				   const struct name *const *names, uint32_t *ret)
 {
@@ -77,7 +78,7 @@ static struct error *number_metric(struct store *store, const struct tick_kstats
 	return NULL;
 }
 
-/* --- what it recorded --- */
+/* --- values of metrics --- */
 
 struct error *store_take_kstats(struct store *store, const struct tick *tick,
 				const struct name *const *names, struct store_tick *into)
@@ -108,7 +109,9 @@ struct error *store_take_kstats(struct store *store, const struct tick *tick,
 struct error *store_renumber_kstats(struct store *store)
 {
 	const size_t count = store->metrics.count;
-	uint32_t *numbers = calloc(count + 1, sizeof(*numbers)); /* from 1; 0: no tick has it */
+	uint32_t *numbers = calloc(
+		count + 1,
+		sizeof(*numbers)); /* new numbers, counted from 1; 0: no tick has the metric */
 	uint32_t kept = 0;
 
 	if (!numbers)

@@ -37,7 +37,7 @@ bool stream_parse_id(const char *id, struct stream_position *ret)
 	return true;
 }
 
-/* The tick before the first that a new client gets, by `history` of its query. */
+/* The number of the tick before the first one that a new client gets, by `history` of the query. */
 static struct error *seq_before(const struct http_exchange *exchange, const struct store *store,
 				uint64_t *ret)
 {
@@ -119,7 +119,7 @@ static struct stream_position *new_position(struct http_exchange *exchange, cons
 	if (!position)
 		return NULL;
 	http_keep(exchange, position, free);
-	/* What a client has of an earlier connection, if that is still kept. */
+	/* Resume after the last tick of the client's earlier connection, if it is still kept. */
 	if (id && stream_parse_id(id, position) && position->generation == web->store->generation &&
 	    (tick = store_tick(web->store, position->seq))) {
 		position->has_ticks = true;

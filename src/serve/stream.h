@@ -20,8 +20,8 @@ struct stream_position {
 	struct book_size sent;
 };
 
-/* "3.1178", the id of a tick of a generation, as Last-Event-ID has it; any string. False: it is
- * none, and `ret` stays as it was. */
+/* Parse "3.1178": a generation and a tick, as in Last-Event-ID. `id` may be any string. False: it
+ * is malformed, and `*ret` is unchanged. */
 bool stream_parse_id(const char *id, struct stream_position *ret);
 
 /* The object of an `about` event. */

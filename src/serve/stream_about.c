@@ -29,7 +29,7 @@ static void put_state_table(struct json_writer *w)
 	json_object_end(w);
 }
 
-/* Terms of presets, as files have them (profile/filter.h), without comments. */
+/* The rules of a preset, as in its file (profile/filter.h), without comments and "hide ". */
 static void put_preset(struct json_writer *w, const struct preset *preset)
 {
 	struct text rest = { preset->begin, (size_t)(preset->end - preset->begin) }, line;

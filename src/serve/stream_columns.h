@@ -7,7 +7,7 @@
 
 #include "base/json_writer.h"
 
-/* A member whose array has `value`, written by `put`, for each `i` below `count`. */
+/* Write the member `name`: an array of `value` for each `i` below `count`, written by `put`. */
 #define COLUMN_BY(put, w, name, i, count, value)     \
 	do {                                         \
 		json_key(w, name);                   \

@@ -96,12 +96,12 @@ static void put_word(struct json_writer *w, const char *word)
 		json_null(w);
 }
 
-/* What only some threads' values are of: "only comm nginx"; NULL: of all. */
+/* The threads whose values a metric records, as "only comm nginx"; null: all. */
 static void put_scope(struct json_writer *w, const struct kstats_table *table)
 {
 	_cleanup_free_ char *text = kstats_scope_text(&table->scope);
 
-	/* It begins with ", ". */
+	/* Skip the ", " at its beginning. */
 	put_word(w, text && *text ? text + 2 : NULL);
 }
 
@@ -133,7 +133,7 @@ static void put_dictionary(struct json_writer *w, const struct store *store,
 	put_metrics(w, store, from->metrics, to->metrics);
 }
 
-/* --- what threads did --- */
+/* --- samples, waits and times --- */
 
 static void put_samples(struct json_writer *w, const struct store_tick *tick)
 {
@@ -153,8 +153,9 @@ static void put_samples(struct json_writer *w, const struct store_tick *tick)
 	json_object_end(w);
 }
 
-/* `is_first`: all waits that last are news for the client, and those that ended are none. Those
- * that began in earlier ticks do not count. */
+/* Write the waits that begin or stop lasting in this tick. `is_first`: the client has no earlier
+ * tick, so write all waits that last, and none that ended; the column `count` is 0 for those that
+ * began in earlier ticks. */
 static struct error *put_lasting(struct json_writer *w, const struct store *store,
 				 const struct store_tick *tick, bool is_first)
 {
@@ -260,7 +261,7 @@ static void put_losses(struct json_writer *w, const struct profile_losses *losse
 
 /* --- metrics of kstats --- */
 
-/* A metric and its part of the values. */
+/* A metric of a tick, and its values, the first of metric->values. */
 struct kstats_part {
 	const struct store_kstats *metric;
 	const struct tick_value *values;
@@ -295,7 +296,7 @@ static void put_counts(struct json_writer *w, const struct kstats_part *part)
 	json_array_end(w);
 }
 
-/* Null: nothing that is lost is counted. */
+/* Write the sum of all losses; null: the recorder does not count losses. */
 static void put_lost(struct json_writer *w, const struct store_kstats *metric)
 {
 	uint64_t lost = 0;

@@ -21,22 +21,23 @@
 #include "security/privileges.h"
 #include "top/inspect_report.h"
 
-/* Names take less. */
+/* Limit of the arena of names, which need less. */
 #define NAMES_MOST ((size_t)1 << 20)
 
-/* Between two readings of quotas, where there is no earlier one: periods have 100 ms. */
+/* The time between two readings of quotas if there is no earlier reading. Periods of quotas have
+ * 100 ms by default. */
 #define QUOTA_GAP_NS ((long)(NS_PER_S / 4))
-/* An earlier one says nothing about now. */
+/* An older reading is not used: the difference to it says little about now. */
 #define QUOTA_OLD_NS (10 * NS_PER_S)
 
-/* The quotas of a thread's cgroup as of an inspection before. */
+/* The quotas of a thread's cgroup, read by an earlier inspection. */
 struct earlier_quota {
 	uint32_t tid;
 	uint64_t at_ns; /* CLOCK_MONOTONIC */
 	struct throttle_reading reading;
 };
 
-/* Belongs to the thread beside while there is an inspection in progress. */
+/* While an inspection is in progress, only its thread may access this. */
 struct inspector_job {
 	struct arena arena;
 	struct state_thread thread; /* its names are in the arena */
@@ -44,13 +45,13 @@ struct inspector_job {
 	unsigned measured;
 	uint64_t number, at_unix_ns;
 	struct inspection result;
-	uint64_t cpu_ns; /* that it took */
+	uint64_t cpu_ns; /* CPU time of the inspection */
 	struct earlier_quota earlier[REQUEST_THREADS_MOST];
-	unsigned oldest; /* of `earlier` */
+	unsigned oldest; /* index in `earlier`, modulo its length */
 };
 
 struct thread_inspector {
-	atomic_int users; /* its owner and the thread; the last one frees it */
+	atomic_int users; /* the collector and the thread; the last one frees the inspector */
 	atomic_bool is_done;
 	int fd;
 	bool is_busy;
@@ -84,7 +85,7 @@ struct error *thread_inspector_create(struct thread_inspector **ret)
 	return NULL;
 }
 
-/* How often it is looked whether the thread has ended, and how many times. */
+/* Closing polls for the end of an inspection in steps of WAIT_STEP_US, at most WAIT_STEPS times. */
 #define WAIT_STEP_US 10000
 #define WAIT_STEPS   100
 
@@ -119,7 +120,7 @@ static const struct name *name_of(struct names *names, const struct tick *tick, 
 	return names_intern(names, tick->text + at, tick->names[number]);
 }
 
-/* Times by state, as /api/threads has them. */
+/* Sum the times of a thread by state, as /api/threads does. */
 static void sum_times(const struct tick *tick, uint32_t thread, struct state_times *ret)
 {
 	for (uint64_t i = 0; i < tick->header->samples_count; i++) {
@@ -169,7 +170,7 @@ static bool copy_thread(const struct tick *tick, uint32_t number, struct inspect
 	return to->name && to->process && (to->cgroup || from->cgroup == TICK_NONE);
 }
 
-/* The last one with this number, which may have been another's before. */
+/* Find the last entry with this thread ID, which an earlier thread may have had before. */
 static bool find_thread(const struct tick *tick, uint32_t tid, uint32_t *ret)
 {
 	for (uint64_t i = tick->header->threads_count; i; i--)
@@ -180,9 +181,9 @@ static bool find_thread(const struct tick *tick, uint32_t tid, uint32_t *ret)
 	return false;
 }
 
-/* --- beside the readings --- */
+/* --- in the inspection's thread --- */
 
-/* The number of a thread that has ended may be another's by now. */
+/* Checked before and after the inspection: another thread may get the ID of one that has ended. */
 static bool is_gone(const struct state_thread *thread)
 {
 	return syscall(SYS_tgkill, thread->tgid, thread->tid, 0) && errno == ESRCH;
@@ -202,8 +203,8 @@ static struct earlier_quota *earlier_quota_of(struct inspector_job *job, uint64_
 	return place;
 }
 
-/* The quota that keeps it from a CPU, if one does: a remark for the sentence, allocated, or NULL.
- * The quotas as of now go to `ret`. */
+/* Read the current quotas into `ret`. If one of them keeps the thread from a CPU, return a remark
+ * for the sentence, to be released with free(); else NULL. */
 static char *quota_remark(struct inspector_job *job, struct throttle_reading *ret)
 {
 	const uint32_t tid = job->thread.tid;
@@ -274,7 +275,7 @@ static struct error *inspect(struct inspector_job *job)
 	return err;
 }
 
-/* Instead of the object. */
+/* Make a message the result, instead of the object. */
 static void say(struct inspection *inspection, enum reply_status status, const char *message)
 {
 	free(inspection->bytes);
@@ -286,13 +287,12 @@ static void say(struct inspection *inspection, enum reply_status status, const c
 static void say_gone(struct inspection *inspection)
 {
 	_cleanup_free_ char *message =
-		text_print("thread %" PRIu32 " has ended, or is none of those that are measured",
-			   inspection->tid);
+		text_print("thread %" PRIu32 " has ended, or is not measured", inspection->tid);
 
 	say(inspection, REPLY_GONE, message ? message : "");
 }
 
-/* In this order, so that nothing is readable once the result was taken. */
+/* In this order: thread_inspector_end() resets the eventfd once it has seen is_done. */
 static void finish(struct thread_inspector *inspector)
 {
 	const uint64_t one = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The inspection of a thread in the collector: the object that `top --inspect TID --format json`
- * prints (top/inspect_report.h), of the window of the last reading.
+ * Inspects threads for the collector. The result is the object that `top --inspect TID --format
+ * json` prints (top/inspect_report.h), for the window of the last reading.
  *
  *	err = thread_inspector_create(&inspector);
  *	...
@@ -12,9 +12,10 @@
  *		...
  *	thread_inspector_close(inspector);
  *
- * A thread is looked at several times, and files of processes may be slow, so this is done by a
- * thread beside the one that reads; it gets copies of all it needs. There is one at a time, and
- * then a pause that bounds what all inspections together may cost, whatever is asked for.
+ * An inspection reads a thread's state several times, and files in /proc may be slow. So it runs in
+ * a thread of its own, with copies of all data that it needs, and readings go on meanwhile. There
+ * is one inspection at a time. The pause after it bounds the cost of all inspections together, for
+ * any number of requests.
  */
 #ifndef SERVE_THREAD_INSPECTOR_H
 #define SERVE_THREAD_INSPECTOR_H
@@ -23,9 +24,10 @@
 #include "serve/request.h"
 #include "serve/tick.h"
 
-/* From the end of an inspection to the next: so long at least, and so many times the CPU time that
- * it took, so that all together take a twentieth of a CPU. A program that makes its own inspection
- * expensive, which takes half a second at most, does not keep others waiting for long. */
+/* The pause between two inspections: INSPECTOR_PAUSE_TIMES the CPU time of the first, so that all
+ * together take at most a twentieth of a CPU, but at least INSPECTOR_PAUSE_NS. It is at most
+ * INSPECTOR_PAUSE_MOST_NS, so that a program whose inspection is expensive does not delay others
+ * for long: an inspection takes at most half a second. */
 #define INSPECTOR_PAUSE_NS      ((uint64_t)250 * 1000000)
 #define INSPECTOR_PAUSE_TIMES   19
 #define INSPECTOR_PAUSE_MOST_NS (5 * NS_PER_S)
@@ -36,7 +38,7 @@ struct thread_inspector;
 struct inspection {
 	uint32_t tid;
 	enum reply_status status;
-	char *bytes; /* the object, or a message; the receiver's */
+	char *bytes; /* the object, or an error message; release with free() */
 	size_t length;
 };
 
@@ -44,13 +46,14 @@ struct error *thread_inspector_create(struct thread_inspector **ret) MUST_CHECK;
 /* Readable when there is a result. */
 int thread_inspector_fd(const struct thread_inspector *inspector);
 
-/* When the next may begin (CLOCK_MONOTONIC); UINT64_MAX: there is one in progress. */
+/* When the next inspection may begin (CLOCK_MONOTONIC); UINT64_MAX: one is in progress. */
 uint64_t thread_inspector_due(const struct thread_inspector *inspector);
 
 /*
- * Begin with a thread of the reading, the last of its kind with this number; `measured` has a bit
- * for each state that readings tell. Only what is in the reading is inspected, so only what is
- * profiled: of another number the result is REPLY_GONE. An error leaves nothing in progress.
+ * Begin to inspect the thread `tid`, by its last entry in the reading `tick`, whose number is
+ * `number`. `measured` has a bit for each state that readings contain. Only threads in the reading
+ * are inspected, that is, those that are profiled: for any other, the result is REPLY_GONE. After
+ * an error, no inspection is in progress.
  */
 struct error *thread_inspector_begin(struct thread_inspector *inspector, const struct tick *tick,
 				     uint64_t number, unsigned measured, uint32_t tid) MUST_CHECK;
@@ -58,7 +61,7 @@ struct error *thread_inspector_begin(struct thread_inspector *inspector, const s
 /* False: there is no result yet. */
 bool thread_inspector_end(struct thread_inspector *inspector, struct inspection *ret);
 
-/* Takes NULL. Waits a moment for what is in progress. */
+/* Takes NULL. Waits up to a second for an inspection in progress. */
 void thread_inspector_close(struct thread_inspector *inspector);
 
 #endif

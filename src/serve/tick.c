@@ -10,13 +10,13 @@
 
 /* --- packing --- */
 
-/* The tables of the tick that is made. */
+/* The tables of the tick that is being packed. */
 struct tick_packing {
 	const struct profile *profile;
-	struct word_map names; /* by address, their numbers */
-	struct arena arena;    /* of words that are not names of the profile */
+	struct word_map names; /* number by address */
+	struct arena arena;    /* of strings that are not names of the profile */
 	struct names words;
-	struct word_map frame_by_key; /* what of a frame is sent, its number */
+	struct word_map frame_by_key; /* number by the part of a frame that is sent */
 	uint32_t *frames, *nodes;     /* numbers in the tick; TICK_NONE: not sent */
 #define PACKING_TABLE(type, name) \
 	struct {                  \
@@ -99,8 +99,8 @@ static struct error *put_frame(struct tick_packing *p, uint32_t frame)
 	return NULL;
 }
 
-/* Of a stack, what was not sent yet. Parents come before their children, so that a stack is sent
- * from its outermost frame on: `nodes` marks what is wanted first. */
+/* Send the nodes of all stacks that samples have: mark them in `nodes`, then send them in order.
+ * Parents precede their children in the profile, so they do in the tick. */
 static struct error *put_nodes(struct tick_packing *p)
 {
 	const struct profile *profile = p->profile;
@@ -487,7 +487,7 @@ static bool words_are_sound(const struct tick *tick, const struct tick_kstats *m
 		;
 }
 
-/* Values ascend, so that a slot has one. */
+/* Slots must ascend, so that none occurs twice. */
 static bool values_are_sound(const struct tick_value *values, const struct tick_kstats *metric)
 {
 	for (uint32_t i = 0; i < metric->values; i++)

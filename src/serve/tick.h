@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the collector sends to the web process for each interval, in one piece of memory: a header
- * and the tables that follow it. Both are one program on one host, so structs are sent as they are.
+ * The message that the collector sends to the web process for each interval: a header and the
+ * tables that follow it. Both are one program on one host, so structs are sent as they are.
  *
  *	struct tick_buffer buffer = { 0 };
  *	err = tick_pack(profile, &host, &kstats, &buffer);      in the collector
  *	write(pipe, buffer.bytes, buffer.length);
  *
- *	err = tick_unpack(bytes, length, &tick);                in the web process; points into
- * `bytes`
+ *	err = tick_unpack(bytes, length, &tick);                in the web process
+ *
+ * The unpacked tick points into `bytes`.
  *
  * Each tick stands for itself: the collector remembers nothing of what it has sent, and the web
  * process may begin with any tick. Numbers are those of the tables in the same tick; TICK_NONE is
@@ -88,7 +89,7 @@ struct tick_slot {
 	uint64_t count;
 };
 
-/* Words of a metric of kstats, and where a table has them: WORD(name, member). */
+/* The strings of a metric of kstats, and their members in a table: WORD(name, member). */
 #define TICK_KSTATS_WORDS(WORD)                             \
 	WORD(name, name)                                    \
 	WORD(unit, unit)                                    \
@@ -102,18 +103,19 @@ struct tick_slot {
 	WORD(only_comm, scope.only[KSTATS_FILTER_COMM])     \
 	WORD(only_cpus, scope.only[KSTATS_FILTER_CPUS])
 
-/* What a metric of kstats recorded in the interval; its values follow those of the one before. */
+/* The values that a metric of kstats recorded in the interval. Its rows in the table of values
+ * follow those of the previous metric. */
 struct tick_kstats {
 #define KSTATS_WORD(name, member) uint32_t name; /* of names; all but the first two: TICK_NONE */
 	TICK_KSTATS_WORDS(KSTATS_WORD)
 #undef KSTATS_WORD
-	uint32_t frac_bits, values; /* values: how many slots are not empty */
+	uint32_t frac_bits, values; /* values: the number of slots that are not empty */
 	uint32_t is_active;
 	uint32_t losses_known, earlier_known;
 	uint64_t losses[KSTATS_LOSS_COUNT], earlier;
 };
 
-/* In the order of slots. */
+/* A slot that is not empty. Slots of a metric ascend. */
 struct tick_value {
 	uint32_t slot;
 	uint32_t unused;
@@ -154,7 +156,7 @@ struct tick_header {
 	struct tick_meta meta;
 	struct tick_host host;
 	struct profile_losses losses;
-	uint64_t kstats_omitted; /* metrics that were not read: there are too many */
+	uint64_t kstats_omitted; /* metrics beyond KSTATS_WATCH_MOST, which were not read */
 #define TICK_COUNT(type, name) uint64_t name##_count;
 	TICK_TABLES(TICK_COUNT)
 #undef TICK_COUNT
@@ -177,8 +179,8 @@ struct tick_buffer {
 /* Room for so many bytes in all. What is there stays. */
 struct error *tick_buffer_reserve(struct tick_buffer *buffer, size_t room) MUST_CHECK;
 
-/* A profile whose frames have names. Of its frames, addresses are left out, so that frames of one
- * line are one; of its nodes, those that no sample has; of metrics, slots without values. */
+/* Pack a profile whose frames have names. Addresses of frames are left out, so that frames of one
+ * line become one; so are nodes that no sample has, and empty slots of metrics. */
 struct error *tick_pack(const struct profile *profile, const struct tick_host *host,
 			const struct kstats_changes *kstats, struct tick_buffer *buffer) MUST_CHECK;
 

@@ -33,8 +33,8 @@ struct error *token_check(const char *token)
 	return NULL;
 }
 
-/* The first line, without its end; `room` bytes with the NUL. What does not fit makes the line too
- * long for a token. */
+/* Read the first line without its newline, at most `room` bytes including the NUL. `room` is such
+ * that a truncated line is still too long for a token. */
 static struct error *read_line(int fd, char *line, size_t room)
 {
 	size_t length = 0, got = 1;
@@ -62,8 +62,8 @@ struct error *token_read(const char *path, char **ret)
 	if (fstat(fd, &st))
 		return error_system(errno, "%s", path);
 	if (st.st_mode & (S_IROTH | S_IWOTH))
-		return error_create("%s: all users may read or write this file (mode %04o): "
-				    "chmod o= it",
+		return error_create("%s: all users may read or write this file (mode %04o); "
+				    "use chmod o=",
 				    path, st.st_mode & 07777);
 	err = read_line(fd, line, sizeof(line));
 	if (!err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The token that requests must have, and the URL that has it.
+ * The token that requests must contain, and its form in a URL.
  */
 #ifndef SERVE_TOKEN_H
 #define SERVE_TOKEN_H
@@ -9,22 +9,23 @@
 
 #include "base/error.h"
 
-/* Random bytes of a token that nobody chose, and its digits. */
+/* A random token: its bytes, and the size of its text. */
 #define TOKEN_BYTES      16
 #define TOKEN_TEXT_MAX   (2 * TOKEN_BYTES + 1)
 #define TOKEN_LENGTH_MAX 256
 
 struct error *token_make(char ret[TOKEN_TEXT_MAX]) MUST_CHECK;
 
-/* Can a header and a query carry it: 1 to TOKEN_LENGTH_MAX bytes, without spaces and control
- * characters? */
+/* Check that a header and a query can contain the token: it has 1 to TOKEN_LENGTH_MAX bytes, and
+ * neither spaces nor control characters. */
 struct error *token_check(const char *token) MUST_CHECK;
 
-/* The first line of a file, which other users may not read; checked. Release with free(). */
+/* Read a token from the first line of a file, and check it. A file that other users may read or
+ * write is an error. Release with free(). */
 struct error *token_read(const char *path, char **ret) MUST_CHECK;
 
-/* Print a token as the value of a query, in which other bytes than letters, digits, "-", ".", "_"
- * and "~" are percent-encoded (RFC 3986, 2.3). */
+/* Print a token as the value of a query: bytes other than letters, digits, "-", ".", "_" and "~"
+ * are percent-encoded (RFC 3986, 2.3). */
 void token_print_encoded(FILE *out, const char *token);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * POST /api/files: files that clients send.
+ * POST /api/files: receives files of clients.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,12 +9,12 @@
 #include "base/json_writer.h"
 #include "serve/web.h"
 
-/* A file that is being sent. */
+/* An upload in progress. */
 struct upload {
-	struct upload *next; /* began earlier */
+	struct upload *next; /* one that began earlier */
 	struct reports *reports;
 	struct http_exchange *exchange;
-	struct uploaded_file *file; /* NULL: it had to make room */
+	struct uploaded_file *file; /* NULL: it was dropped for another upload */
 	uint64_t since_ns;          /* CLOCK_MONOTONIC */
 };
 
@@ -38,7 +38,7 @@ static void destroy_upload(void *kept)
 	free(upload);
 }
 
-/* The upload that is in the way of another one; NULL: none is. */
+/* The upload that must end before another one of this client may begin; NULL: none. */
 static struct upload *obstacle_of(const struct reports *reports,
 				  const struct http_exchange *exchange)
 {
@@ -62,7 +62,7 @@ static void end_upload(struct upload *upload)
 	upload->file = NULL;
 }
 
-/* A slow upload makes room. */
+/* May an upload of this client begin? End a slow one that is in its way. */
 static struct error *find_turn(struct reports *reports, const struct http_exchange *exchange)
 {
 	struct upload *obstacle = obstacle_of(reports, exchange);
@@ -82,7 +82,7 @@ static struct error *begin(struct http_exchange *exchange, void *context, uint64
 	struct reports *reports = &((struct web *)context)->reports;
 	const char *name = http_query(exchange, "name");
 	struct error *err =
-		length ? find_turn(reports, exchange) : error_coded(EINVAL, "an empty file");
+		length ? find_turn(reports, exchange) : error_coded(EINVAL, "the file is empty");
 	struct uploaded_file *file = NULL;
 	struct upload *upload;
 
@@ -113,7 +113,7 @@ static struct error *take(struct http_exchange *exchange, void *context, struct 
 
 	(void)context;
 	return upload->file ? kept_file_write(upload->file, piece)
-			    : error_create("the file had to make room");
+			    : error_create("the upload was ended to begin another one");
 }
 
 const struct http_upload upload_file = { begin, take };
@@ -127,7 +127,7 @@ struct error *answer_uploaded(struct http_exchange *exchange, void *context, enu
 	(void)context;
 	*ret = HTTP_DONE;
 	if (!upload || !upload->file || !kept_file_is_whole(upload->file))
-		return error_coded(EINVAL, "the file is not whole");
+		return error_coded(EINVAL, "the file is incomplete");
 	http_status(exchange, 201);
 	err = json_writer_init(&w, http_write, exchange);
 	if (err)

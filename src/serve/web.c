@@ -10,9 +10,9 @@
 #include "serve/static.h"
 #include "serve/stream.h"
 
-/* Which readings are meant, and what of them. */
+/* These select readings, and samples in them. */
 #define SPAN_PARAMETERS "from to seconds mode filter idle"
-/* Of readings to come; the path is the mode. */
+/* The same for readings to come; here the path selects the mode. */
 #define PPROF_PARAMETERS "seconds filter idle"
 
 static const struct http_route routes[] = {
@@ -35,7 +35,7 @@ static const struct http_route routes[] = {
 
 /* --- readings --- */
 
-/* Both kinds of messages begin with a magic number and their length. */
+/* Readings and replies both begin with a magic number and their length. */
 static const struct reply_header *head_of(const struct tick_buffer *buffer)
 {
 	return (const struct reply_header *)(void *)buffer->bytes;

@@ -2,8 +2,8 @@
 /*
  * The web process: it takes readings from the collector, keeps them, and answers requests.
  *
- * It has no privileges, opens nothing and runs nothing: all that it reads are a socket from the
- * collector, one from the process that makes reports, and requests.
+ * It has no privileges, opens no files and runs no programs. It reads only the sockets of the
+ * collector, of the report worker (report_worker.h) and of HTTP clients.
  */
 #ifndef SERVE_WEB_H
 #define SERVE_WEB_H
@@ -17,13 +17,13 @@
 
 struct web_options {
 	int socket; /* from the collector */
-	int worker; /* the socket of the process that makes reports */
+	int worker; /* the socket of the report worker */
 	struct http_options http;
 	struct store_options store;
 	uint64_t interval_ns;
-	unsigned classes;   /* that are measured: bits */
+	unsigned classes;   /* the classes that are measured: bits, as FLAME_ON_CPU */
 	size_t series_most; /* of /metrics */
-	bool no_inspection; /* of threads */
+	bool no_inspection; /* refuse /api/thread */
 };
 
 /* The context of all handlers. */
@@ -32,7 +32,7 @@ struct web {
 	struct store *store;
 	struct metrics metrics;
 	struct http_server *server;
-	struct tick_buffer buffer; /* of the reading or reply that is coming */
+	struct tick_buffer buffer; /* the reading or reply that is being received */
 	struct snapshots snapshots;
 	struct reports reports;
 	struct inspecteds inspecteds;
