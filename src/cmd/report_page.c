@@ -103,7 +103,8 @@ static struct error *print_profiles(FILE *out, const struct report_page *page)
 
 /* --- kstats --- */
 
-/* The table of the first file with the same metric and unit as this one; NULL: there is none. */
+/* The table in the first file with the metric and unit of `table`, which is in `own`; NULL: none.
+ */
 static struct kstats_table *match_of(const struct kstats_tables *first,
 				     const struct kstats_tables *own,
 				     const struct kstats_table *table)
@@ -143,7 +144,7 @@ static struct error *print_metrics(FILE *out, const struct report_kstats *before
 	return err;
 }
 
-/* Print a heat map of a metric over all files; nothing unless each of them has the metric. */
+/* Print a heat map of a metric over all files. Print nothing if a file lacks the metric. */
 static struct error *print_heat(FILE *out, const struct report_inputs *inputs,
 				const struct kstats_table *table)
 {

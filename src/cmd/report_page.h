@@ -11,7 +11,7 @@
 #include "cmd/report_inputs.h"
 
 struct report_page {
-	const struct display *display; /* of snapshots: of display_init(), for REPORT_HTML */
+	const struct display *display; /* of snapshots: made by display_init(), for REPORT_HTML */
 	const struct report_inputs *inputs;
 	const char *title;
 	bool quiet;
@@ -20,12 +20,13 @@ struct report_page {
 
 struct error *report_page_print(FILE *out, const struct report_page *page) MUST_CHECK;
 
-/* The title of a page of these files. Allocated; NULL: no memory. */
+/* The title of a page of `count` files, by the first two names. Release with free(); NULL: no
+ * memory. */
 char *report_page_title(const char *first, const char *second, size_t count);
 
-/* The page of open files, at least one, as `ctprof report` prints it without options. It opens
- * nothing, so frames that the files do not name stay addresses. Remarks about files may go to
- * standard error. */
+/* Print the page of `count` open files, at least one, as `ctprof report` does without options. No
+ * other file is opened, so frames that the files do not name stay addresses. Warnings about the
+ * files may be printed on standard error. */
 struct error *report_page_print_files(FILE *out, const struct named_file *files,
 				      size_t count) MUST_CHECK;
 

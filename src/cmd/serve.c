@@ -2,9 +2,9 @@
 /*
  * serve: a page, metrics and profiles over HTTP, while it measures.
  *
- * Three processes: this one measures, and drops what privileges that does not need. Its children
- * have none: one talks to the network (serve/http.h says why), one makes reports of files that
- * clients send (serve/report_worker.h).
+ * There are three processes. This one measures, and drops the privileges that measuring does not
+ * need. It has two children without privileges: one serves HTTP (serve/http.h says why), the other
+ * makes reports of uploaded files (serve/report_worker.h).
  */
 #include <errno.h>
 #include <malloc.h>
@@ -94,7 +94,8 @@ static const struct option_row serve_rows[] = {
 	  "random one. Shells and sudo show TEXT to other users: see --token-file.",
 	  NULL, OPTION_COMMON },
 	{ "token-file", 0, "FILE", parse_string, offsetof(struct serve_arguments, token_file),
-	  "The same with the first line of FILE, which other users may not read.", NULL, false },
+	  "Like --token, with the first line of FILE, which must not be readable by all users.",
+	  NULL, false },
 	{ "keep", 0, "TIME", parse_keep, offsetof(struct serve_arguments, keep_ns),
 	  "Keep the last TIME of readings (default 5m).", NULL, OPTION_COMMON },
 	{ "max-series", 0, "NUMBER", parse_series, offsetof(struct serve_arguments, series_most),
@@ -106,10 +107,11 @@ static const struct option_row serve_rows[] = {
 	{ "no-kstats", 0, NULL, parse_flag, offsetof(struct serve_arguments, no_kstats),
 	  "Read no metrics of kstats.", NULL, false },
 	{ "no-inspect", 0, NULL, parse_flag, offsetof(struct serve_arguments, no_inspect),
-	  "Do not say of single threads what they wait for (/api/thread), which is read from /proc "
-	  "and memory of their processes when it is asked for.", NULL, false },
+	  "Refuse /api/thread, which reads from /proc and from memory of a process what one of its "
+	  "threads waits for.", NULL, false },
 	{ "quiet", 'q', NULL, parse_flag, offsetof(struct serve_arguments, quiet),
-	  "Print only errors on standard error, and the URL if it has a random token.", NULL, false },
+	  "Print nothing on standard error but errors, and the URL if its token is random.", NULL,
+	  false },
 	{ "interval", 'i', "TIME", parse_interval, offsetof(struct serve_arguments, profile.interval_ns),
 	  "Take a reading each TIME (default 1s, at least 100ms).", NULL, false },
 	{ "duration", 'd', "TIME", parse_profile_time, offsetof(struct serve_arguments, profile.duration_ns),
@@ -126,12 +128,12 @@ static const struct option_row serve_rows[] = {
 struct serving {
 	struct serve_arguments *arguments;
 	struct listen_address address;
-	char at[LISTEN_TEXT_MAX]; /* as a URL has it */
+	char at[LISTEN_TEXT_MAX]; /* the address in the URL */
 	char random_token[TOKEN_TEXT_MAX];
-	char *own_token; /* of a file, or of the command line */
+	char *own_token; /* from a file or the command line */
 	int listen_fd;
-	int sockets[2];        /* of the collector, and of the web process */
-	int worker_sockets[2]; /* of the web process, and of the one that makes reports */
+	int sockets[2];        /* for the collector, and for the web process */
+	int worker_sockets[2]; /* for the web process, and for the report worker */
 	pid_t web;
 	struct profile_options options;
 	struct capture_options capture;
@@ -146,7 +148,7 @@ static void interrupt(int signal)
 	was_interrupted = 1;
 }
 
-/* Children end when the collector does: they ignore the signals of the keyboard. */
+/* Name the child. It ends when the collector does, so it ignores signals of the keyboard. */
 static void name_child(const char *name)
 {
 	prctl(PR_SET_NAME, name);
@@ -198,7 +200,7 @@ static int run_web(const struct serving *s)
 	return err ? report_error(err, STATUS_FAILED) : STATUS_DONE;
 }
 
-/* The child returns from `run`. */
+/* Start a process that calls `run` and exits with its result. */
 static struct error *start_child(int (*run)(const struct serving *s), const struct serving *s,
 				 pid_t *ret)
 {
@@ -225,7 +227,7 @@ static struct error *start_children(struct serving *s)
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, s->worker_sockets))
 		return error_system(errno, "cannot make a socket");
 	err = start_child(run_web, s, &s->web);
-	/* It ends with the web process, and is not waited for. */
+	/* The worker ends when the web process does. No process waits for it. */
 	if (!err)
 		err = start_child(run_worker, s, &worker);
 	close_both(s->worker_sockets);
@@ -235,7 +237,7 @@ static struct error *start_children(struct serving *s)
 	return err;
 }
 
-/* Other users see the command line of a process. */
+/* Overwrite an argument: other users can read the command line of a process. */
 static void hide_argument(const char *value, int argc, char **argv)
 {
 	for (int i = 0; i < argc; i++) {
@@ -247,7 +249,7 @@ static void hide_argument(const char *value, int argc, char **argv)
 	}
 }
 
-/* The token of the options. An error is wrong usage. */
+/* Take the token of --token. An error is wrong usage. */
 static struct error *take_token(struct serving *s, int argc, char **argv)
 {
 	struct serve_arguments *a = s->arguments;
@@ -268,7 +270,7 @@ static struct error *take_token(struct serving *s, int argc, char **argv)
 	return NULL;
 }
 
-/* The token of --token-file, or a random one for an address that other hosts reach. */
+/* Take the token of --token-file, or make one if other hosts reach the address. */
 static struct error *find_token(struct serving *s)
 {
 	struct serve_arguments *a = s->arguments;
@@ -379,7 +381,7 @@ static struct error *serve(struct serving *s)
 	sigset_t before;
 	struct error *err;
 
-	/* Before the web process is started, which has the same heap. */
+	/* Before the children are started, which inherit the heap. */
 	profile_keep_heap_small();
 	err = prepare(s);
 	if (err)
