@@ -12,24 +12,24 @@
 
 static const struct kstats_recorder *const recorders[] = { &kstats_bpf, &kstats_module };
 
-/* A metric of the last reading. */
+/* A metric that the last reading had. */
 struct watched {
 	const struct kstats_recorder *recorder;
-	struct kstats_table *last; /* its rows, which are one */
-	bool is_seen;              /* in this reading */
+	struct kstats_table *last; /* its values then, all rows merged into one */
+	bool is_seen;              /* the current reading has it, too */
 };
 
 struct kstats_watch {
 	const char *pattern;
 	uint64_t created_unix_ns;
-	uint64_t due_ns; /* CLOCK_MONOTONIC: not read before */
-	size_t omitted;  /* in the last reading */
+	uint64_t due_ns; /* CLOCK_MONOTONIC: no reading before this time */
+	size_t omitted;  /* by the last reading */
 	struct {
 		ARRAY(struct watched);
 	} all;
 };
 
-/* The reading that is made. */
+/* The reading in progress. */
 struct watch_reading {
 	struct kstats_watch *watch;
 	struct kstats_changes *into;
@@ -105,13 +105,15 @@ static struct watched *find(const struct watch_reading *r, const char *name)
 	return NULL;
 }
 
-/* An earlier metric of this name, or one that was emptied, has no values of this one. */
+/* If the metric was created again or reset since, the subtraction fails and leaves `now` as it is:
+ * all its values are new. */
 static void subtract(struct kstats_table *now, const struct kstats_table *before)
 {
 	error_destroy(kstats_table_subtract(now, before));
 }
 
-/* Leave in `table` what is new since the last reading; the whole of it is kept for the next. */
+/* Reduce `table` to the values that are new since the last reading. A copy of all values is kept
+ * for the next one. */
 static struct error *take_change(const struct watch_reading *r, struct kstats_table *table)
 {
 	_cleanup_(kstats_table_destroy) struct kstats_table *whole = NULL;
@@ -137,7 +139,7 @@ static struct error *take_change(const struct watch_reading *r, struct kstats_ta
 	return NULL;
 }
 
-/* A command changes it: its values come with the next reading. */
+/* Keep a metric that a command is changing: the next reading has its values. */
 static void keep(const struct watch_reading *r, const char *name)
 {
 	struct watched *watched = find(r, name);
@@ -161,7 +163,7 @@ static struct error *read_metric(const struct watch_reading *r, const char *name
 		keep(r, name);
 		keep(r, gap);
 	}
-	/* Else it is gone, of another version, or broken. */
+	/* After any other error, the metric was removed, or cannot be read by this version. */
 	error_destroy(err);
 	err = NULL;
 	for (size_t i = before; !err && i < tables->count; i++)
@@ -179,7 +181,7 @@ static struct error *read_recorder(const struct watch_reading *r)
 	struct kstats_names names = { 0 };
 	struct error *err = r->recorder->names(&names);
 
-	/* No privileges, or not there. */
+	/* Without privileges, or without the recorder, there are no metrics. */
 	if (err && err != &error_no_memory) {
 		error_destroy(err);
 		err = NULL;
@@ -187,7 +189,7 @@ static struct error *read_recorder(const struct watch_reading *r)
 	for (size_t i = 0; !err && i < names.count; i++) {
 		if (!is_wanted(r->watch, names.items[i]))
 			continue;
-		/* With room for its GAP metric. */
+		/* A metric may come with a second one, its GAP metric. */
 		if (r->into->tables.count + 1 < KSTATS_WATCH_MOST)
 			err = read_metric(r, names.items[i]);
 		else

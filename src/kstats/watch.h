@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * All metrics of this host, read again and again: what each has recorded between two readings.
+ * Reads all metrics of this host repeatedly, and tells what each recorded between two readings.
  *
  *	err = kstats_watch_create(glob, &watch);
  *	err = kstats_watch_read(watch, &changes);       each second
  *	kstats_changes_clear(&changes);
  *	kstats_watch_destroy(watch);
  *
- * Metrics are found again in each reading, so those that are created later are in it, and those
- * that are removed are no longer. No reading waits for a command that creates or changes a metric:
- * such values come with the next one.
+ * Each reading looks for metrics again, so it finds new ones and no longer has removed ones. A
+ * reading does not wait for a command that creates or changes a metric: the next one has its
+ * values.
  *
- * Metrics of programs (libkstats) are not read: to find them takes a look at the mappings of every
- * process, and the kernel may not answer about one for long.
+ * Metrics of programs (libkstats) are not read. Finding them requires reading the mappings of every
+ * process, which can block in the kernel for a long time.
  */
 #ifndef KSTATS_WATCH_H
 #define KSTATS_WATCH_H
 
 #include "kstats/recorder.h"
 
-/* Metrics that are read at most: the first ones by name, those of BPF programs before those of the
- * module. */
+/* The most metrics that are read: those of BPF programs first, then those of the kernel module,
+ * each in the order of names. */
 #define KSTATS_WATCH_MOST 64
-/* Reading takes at most one part in so many of the time of a CPU: what takes longer is read less
- * often. */
+/* Readings take at most 1/KSTATS_WATCH_SHARE of the time of a CPU. Slow ones are made less often.
+ */
 #define KSTATS_WATCH_SHARE 50
 
 struct kstats_changes {
@@ -45,10 +45,10 @@ void kstats_watch_destroy(struct kstats_watch *watch);
 DEFINE_CLEANUP(kstats_watch_destroy, struct kstats_watch *)
 
 /*
- * Of a metric that was created or emptied after the watch was created, all its values are in the
- * first reading that has it; of an older one, those after that reading. What a metric has recorded
- * between the last reading and its end, or its reset, is lost. Metrics that cannot be read are left
- * out. To be cleared, also after an error, which is only that there is no memory.
+ * Read the values that metrics recorded since the last reading. If a metric is older than the
+ * watch, its first reading has no values; else it has all values since the metric was created or
+ * reset. Values between the last reading and the removal or reset of a metric are lost. Metrics
+ * that cannot be read are left out. The only error is &error_no_memory. Clear `*ret` in any case.
  */
 struct error *kstats_watch_read(struct kstats_watch *watch, struct kstats_changes *ret) MUST_CHECK;
 
