@@ -21,7 +21,7 @@ struct cached_binary {
 };
 
 struct binary_cache {
-	TAILQ_HEAD(, cached_binary) binaries; /* the one that was used last is last */
+	TAILQ_HEAD(, cached_binary) binaries; /* the last one was used most recently */
 	size_t count, bytes, bytes_most;
 };
 
@@ -96,7 +96,8 @@ bool binary_cache_take(struct binary_cache *cache, const struct profile_mapping 
 	return true;
 }
 
-/* The root of its process was for finding its debug file, and addresses for this reading. */
+/* Release memory and descriptors that only the current reading needs: results of look-ups, and the
+ * root of the process, in which the debug file was searched. */
 static void release_what_is_over(struct symbol_binary *binary)
 {
 	binary_release(binary->binary);
