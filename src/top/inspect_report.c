@@ -80,7 +80,7 @@ static void put_subject(struct json_writer *w, const struct inspect_report *repo
 	json_name(w, thread->cgroup);
 }
 
-/* The members of a state that the sentence explains. */
+/* Write the members about a state that the sentence explains. */
 static void put_wait(struct json_writer *w, const struct wait_answer *answer,
 		     const struct seen_wait *wait)
 {

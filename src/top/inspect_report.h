@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The inspection of one row as JSON (doc/top.md): what `top --inspect --format json` prints, and
- * what /api/thread of `ctprof serve` answers.
+ * The inspection of one row as JSON (doc/top.md), for `top --inspect --format json` and for
+ * /api/thread of `ctprof serve`.
  */
 #ifndef TOP_INSPECT_REPORT_H
 #define TOP_INSPECT_REPORT_H
@@ -12,8 +12,8 @@
 #include "top/wait_answer.h"
 
 struct inspect_report {
-	uint64_t window, at_unix_ns; /* its number, and its end */
-	unsigned measured;           /* the states in it, a bit for each */
+	uint64_t window, at_unix_ns; /* the number of the window, and the time of its end */
+	unsigned measured;           /* the states that it contains, a bit for each */
 	enum state_grouping grouping;
 	const struct state_thread *thread; /* of the row, or the one that represents it */
 	const struct state_line *line;
