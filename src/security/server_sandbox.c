@@ -39,10 +39,10 @@ static const struct {
 	/* memory, which mmap() and mprotect() below cannot make executable */
 	{ SCMP_SYS(brk), ALL }, { SCMP_SYS(munmap), ALL }, { SCMP_SYS(mremap), ALL },
 	{ SCMP_SYS(madvise), ALL }, { SCMP_SYS(futex), ALL },
-	/* descriptors that are there */
+	/* open descriptors */
 	{ SCMP_SYS(read), ALL }, { SCMP_SYS(readv), ALL }, { SCMP_SYS(write), ALL },
 	{ SCMP_SYS(writev), ALL }, { SCMP_SYS(close), ALL }, { SCMP_SYS(lseek), ALL },
-	/* files in memory alone */
+	/* files in memory */
 	{ SCMP_SYS(memfd_create), ANSWERS | FORKS }, { SCMP_SYS(ftruncate), ALL },
 	{ SCMP_SYS(pread64), ANSWERS | FORKS },
 	/* connections */
@@ -64,7 +64,7 @@ static const struct {
 	{ SCMP_SYS(getrandom), ALL }, { SCMP_SYS(exit), ALL }, { SCMP_SYS(exit_group), ALL },
 	{ SCMP_SYS(rt_sigreturn), ALL }, { SCMP_SYS(rt_sigaction), ANSWERS | FORKS },
 	{ SCMP_SYS(rt_sigprocmask), ANSWERS | FORKS },
-	/* children, and what bounds them: they can only lose by it */
+	/* children and their limits: none of these calls adds a right */
 	{ SCMP_SYS(wait4), FORKS }, { SCMP_SYS(set_robust_list), FORKS },
 	{ SCMP_SYS(setitimer), FORKS }, { SCMP_SYS(alarm), FORKS }, { SCMP_SYS(seccomp), FORKS },
 	{ SCMP_SYS(dup3), FORKS },
@@ -73,7 +73,7 @@ static const struct {
 
 static const int option_levels[] = { SOL_SOCKET, IPPROTO_TCP };
 static const int descriptor_controls[] = { F_GETFL, F_SETFL, F_GETFD, F_SETFD };
-/* What fork() passes, without a flag that makes threads or namespaces. */
+/* The flags that fork() passes to clone(2): none that makes threads or namespaces. */
 static const int fork_flags[] = { CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD };
 static const int own_process[] = { 0 };
 static const int process_controls[] = { PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP };

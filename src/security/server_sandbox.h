@@ -31,8 +31,9 @@ enum server_role {
  */
 struct error *server_sandbox_enter(enum server_role role, int *kept, size_t count) MUST_CHECK;
 
-/* Take SERVER_PARSES, in a child of a process with SERVER_FORKS: it has no way back. Signals keep
- * their handlers, and stay blocked or not, so that a timer ends it. */
+/* Change to the role SERVER_PARSES, for good, in a child of a process with SERVER_FORKS. The child
+ * can then no longer change signal handlers or its signal mask, so it cannot avoid that a timer
+ * ends it. */
 struct error *server_sandbox_parse(void) MUST_CHECK;
 
 #endif
