@@ -80,8 +80,8 @@ class Span {
 }
 
 /*
- * The time of each thread in each band; on CPUs as the kernel counted it. `asked`: waits for the answer
- * of another program that would else be idle.
+ * The time of each thread in each band; on CPUs as the kernel counted it. `asked`: the time of waits for
+ * the answer of another program, in bands that otherwise count as idle.
  */
 export class Times extends Span {
 	clear() {
@@ -160,7 +160,7 @@ class NodeMap {
 	}
 }
 
-/* A sample that is added is given to so many callers, about. */
+/* The number of callers whose sums change with a sample, roughly. */
 const SUMMED_EACH = 16;
 
 /* The tree of stacks. `wanted.threads`, where it is given, are the only ones. */
@@ -342,7 +342,7 @@ export class View {
 		return this.flame.threadsThatPass(this.times.recording);
 	}
 
-	/* The thread of a number that has time in this window, whether it passes the filter or not; -1: none. */
+	/* The thread with this ID that has time in this window, whether or not it passes the filter; -1: none. */
 	threadOf(tid) {
 		const { times } = this, { tid: tids } = times.recording.threads;
 		return tids.findLastIndex((number, t) => number === tid && bands.some((_, b) => times.of(t, b) > 0));

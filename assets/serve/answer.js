@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a thread waits for now (/api/thread): the sentence, links to the threads that it waits for, and
- * what limits its use of CPUs. It is asked for again and again while a thread is shown.
+ * Shows what a thread waits for now (/api/thread): the sentence, links to the threads that it waits for,
+ * and what limits its use of CPUs. While the thread is shown, the request is repeated.
  */
 import { serverAddress } from "./url.js";
 
 const { element } = flameWords;
 const PAUSE_MS = 2000, TEXT_MOST = 500;
-/* The server will say the same again. */
+/* Statuses that another request would get again. */
 const FINAL = new Set([401, 403, 404]);
 
 export class ThreadAnswer {
@@ -16,7 +16,7 @@ export class ThreadAnswer {
 		Object.assign(this, { box, chosen, tid: null, shown: "", timer: 0, request: null });
 	}
 
-	/* null: of no thread. `isKnown(tid)`: readings have that thread, so that a link can lead to it. */
+	/* `tid` null: show no thread. `isKnown(tid)`: the readings have that thread, so it gets a link. */
 	show(tid, isKnown) {
 		this.isKnown = isKnown;
 		if (tid === this.tid)
@@ -25,7 +25,7 @@ export class ThreadAnswer {
 		this.request?.abort();
 		this.tid = tid;
 		this.box.hidden = tid === null;
-		this.say(element("p", "Looking at what it waits for …", "faint"));
+		this.say(element("p", "Finding out what it waits for …", "faint"));
 		if (tid !== null)
 			this.ask();
 	}
@@ -56,7 +56,7 @@ export class ThreadAnswer {
 			this.ask();
 	}
 
-	/* What has not changed stays, with the focus and what is selected. */
+	/* Replace the text only if it changed: otherwise focus and selection would be lost. */
 	say(...parts) {
 		const shown = parts.map(part => part.textContent + part.querySelectorAll("button").length).join("\n");
 		if (shown !== this.shown)
@@ -97,7 +97,7 @@ function sentence(text) {
 	return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/* Only what differs from a thread that may use all CPUs. */
+/* The limits of a thread, in words: only those that differ from the defaults. */
 function limitWords(limits) {
 	const { policy, priority, nice, cpus, quota } = limits || {}, words = [];
 	if (cpus && cpus.count < cpus.online)

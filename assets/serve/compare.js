@@ -8,21 +8,21 @@ import { serverAddress } from "./url.js";
 const { element } = flameWords;
 const $ = id => document.getElementById(id);
 
-/* FILE_BYTES_MOST and REPORT_FILES_MOST of the server, which breaks off a request that is larger. */
+/* FILE_BYTES_MOST and REPORT_FILES_MOST of the server, which refuses larger requests. */
 const BYTES_MOST = 64 * 2 ** 20, FILES_MOST = 8;
 
 let files = []; /* in the order in which they are compared */
-let running = null; /* the AbortController of what is under way */
+let running = null; /* the AbortController of the request in progress */
 
 const size = bytes => bytes < 2 ** 20 ? Math.ceil(bytes / 1024) + " KiB" : (bytes / 2 ** 20).toFixed(1) + " MiB";
 
-/* Words, or an element. */
+/* Show words, or an element. */
 function say(what, isWrong) {
 	$("compare-said").replaceChildren(what);
 	$("compare-said").classList.toggle("wrong", !!isWrong);
 }
 
-/* The id in the answer, or an error with the answer's text. */
+/* Post a request. Returns the id in the answer, or throws an error with the answer's text. */
 async function post(path, query, body) {
 	let answer;
 	try {
@@ -37,7 +37,7 @@ async function post(path, query, body) {
 	return JSON.parse(words).id;
 }
 
-/* The server takes one file of a client at a time. */
+/* Send one file after the other: the server accepts one upload of an address at a time. */
 async function sendFiles() {
 	const ids = [];
 	for (const [i, file] of files.entries()) {
@@ -51,7 +51,7 @@ async function sendFiles() {
 	return ids;
 }
 
-/* Its address has no token. */
+/* A link to the report. Its address needs no token and has none. */
 function linkTo(id) {
 	const link = element("a", "Open the report");
 	link.href = new URL("api/report/" + id, location.href).href;
@@ -96,7 +96,7 @@ function addFiles(added) {
 		say("A report has " + FILES_MOST + " files at most", true);
 }
 
-/* What a file is for the comparison, as far as its place says that. */
+/* The role of a file in the comparison, if its position determines it. */
 const part = i => files.length === 2 ? ["before: ", "after: "][i] : "";
 
 function showFiles() {
@@ -127,7 +127,7 @@ export function openCompare() {
 		$("compare").showModal();
 }
 
-/* Files may be dropped anywhere: a browser would open them instead of this page. */
+/* Accept files that are dropped anywhere on the page, since the browser would open them in its place. */
 function takeDrops() {
 	const hasFiles = event => event.dataTransfer && [...event.dataTransfer.types].includes("Files");
 	const mark = isOver => $("compare").classList.toggle("over", isOver);

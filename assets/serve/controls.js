@@ -40,7 +40,7 @@ export function toggles(box, choices, toggle) {
 	};
 }
 
-/* Boxes to check below headings: [[heading, [[value, text, title]]]]. Returns update(value => whether it is checked). */
+/* Checkboxes below headings: [[heading, [[value, text, title]]]]. Returns update(value => whether it is checked). */
 export function checks(box, parts, toggle) {
 	const made = [];
 	for (const [heading, choices] of parts) {
@@ -93,7 +93,7 @@ export class BandButtons {
 			box.append(made);
 			return made;
 		});
-		this.idleButton = button("", "Waits for work, for connections, and those of threads that do nothing else: so many threads on average (d)", idle);
+		this.idleButton = button("", "Idle waits: for work, for connections, and all waits of threads that do nothing else; the average number of threads (d)", idle);
 		this.idleButton.share = element("small");
 		this.idleButton.append("idle", this.idleButton.share);
 		box.append(this.idleButton);
@@ -108,7 +108,7 @@ export class BandButtons {
 		return !hidden.has(band) && others.every(b => hidden.has(b)) ? new Set() : new Set(others);
 	}
 
-	/* `totals`: of View.totals(), of a window of `window` ns. */
+	/* `totals`: the result of View.totals(), for a window of `window` ns. */
 	update(totals, hidden, isIdleShown, mode, colours, window) {
 		this.hidden = hidden;
 		this.shown = [];
@@ -160,7 +160,7 @@ export function fillHelp(dialog) {
 		+ "a double click there goes back to now.", "faint"), close);
 }
 
-/* Links below headings: [[heading, [[text, act or address()]]]]. An address is followed, and stored. */
+/* Links below headings: [[heading, [[text, act]]]]. If act() returns an address, the browser downloads it. */
 export function fillMenu(menu, parts) {
 	for (const [heading, rows] of parts) {
 		menu.append(element("b", heading));

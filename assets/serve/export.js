@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is seen, as files: the graph as svg. formats.js has its stacks.
+ * Exports the graph as svg. formats.js exports its stacks.
  */
 const { FONT, element } = flameWords;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The stacks that are seen, for other tools: folded lines, pprof and speedscope.
+ * Exports the stacks of the graph for other tools: as folded lines, pprof and speedscope.
  */
 import { BANDS, bands } from "./states.js";
 import { KIND_KERNEL } from "./stream.js";
@@ -15,7 +15,7 @@ function eachNode(tree, top, visit) {
 	}
 }
 
-/* "main;read_[k] 1234" for each stack, in the order of the tree: nanoseconds. */
+/* A line "main;read_[k] 1234" for each stack, with its time in nanoseconds. */
 export function treeAsFolded(tree, top) {
 	const { names, kinds } = tree.functions, lines = [];
 	const word = fn => names[fn].replace(/[;\n]/g, ":") + (kinds.items[fn] === KIND_KERNEL ? "_[k]" : "");
@@ -25,7 +25,7 @@ export function treeAsFolded(tree, top) {
 
 /* --- pprof --- */
 
-/* A message of protobuf: numbers, texts and other messages. */
+/* Writes a message of protobuf: numbers, texts and other messages. */
 class Message {
 	constructor() {
 		this.bytes = new Uint8Array(256);
@@ -64,7 +64,7 @@ class Message {
 	message(field, inner) {
 		this.raw(field, inner.bytes.subarray(0, inner.length));
 	}
-	/* Numbers of members, 0 is left out. */
+	/* Add fields that are numbers, except those that are 0. */
 	with(members) {
 		for (const [field, value] of members)
 			if (value)
@@ -74,8 +74,8 @@ class Message {
 }
 
 /*
- * profile.proto of pprof, not packed: time by state, which is a label. `about`: { type: "wall", "on-cpu" or "off-cpu",
- * begin: Unix time in ms, ns }.
+ * A profile as profile.proto of pprof, without gzip. Samples have times, with the state as a label. `type` is "wall", "on-cpu"
+ * or "off-cpu", `begin` a Unix time in ms.
  */
 export function treeAsPprof(tree, top, { type, begin, ns }) {
 	const out = new Message(), texts = new Map([["", 0]]), { names, modules } = tree.functions, used = new Set();
@@ -113,7 +113,7 @@ export async function gzipped(bytes) {
 
 /* --- speedscope --- */
 
-/* https is what the format calls itself by; nothing is loaded from there. */
+/* The format requires this URL as its name; nothing is loaded from there. */
 const SCHEMA = ["https:", "", "www.speedscope.app/file-format-schema.json"].join("/");
 
 export function treeAsSpeedscope(tree, top, name) {

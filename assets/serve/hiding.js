@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the flame graph leaves out: stacks by the presets of the program (presets.md), by the
- * rules of profile/filter.c, and frames, whose time their callers get.
+ * Decides what the flame graph leaves out: stacks that match presets (presets.md), by the rules of
+ * profile/filter.c, and sets of frames, whose time then counts for their callers.
  *
  *	const hiding = hidingOf(recording, ["go", "java"]);	null: no preset is chosen
  *	hiding.has(thread, node)
  *	const isOut = frameHider(functions, ["kernel", "start"]);	null: no frames
  *	isOut(fn)
  *
- * A rule has terms about stacks and about threads. Which terms a stack matches is its *state*, which
- * depends on the state of its caller and on the function alone. There are few states, so a node has a
- * number, and a rule is looked at for the stacks whose state fits only.
+ * A rule has terms about stacks and about threads. The *state* of a stack is the set of terms that it
+ * matches. It depends only on the state of its caller and on the function. There are few states, so each
+ * node has the number of its state, and a rule is evaluated only for stacks whose state fits.
  */
 import { FLAG_INLINED, KIND_KERNEL, KIND_USER } from "./stream.js";
 
-/* What can be left out of stacks: name, what it is, bits of `traits` (serve.md). */
+/* Sets of frames that can be left out of stacks: name, description, bits of `traits` (serve.md). */
 export const frameSets = [
 	["kernel", "of the kernel", 0], ["entry", "of the kernel's scheduler and its entry", 4],
 	["start", "that begin threads and programs", 8], ["library", "of the C library and runtimes", 16],
 ];
 
-/* name of the preset: what it is called */
+/* The label of each preset, by its name. */
 export const presetWords = { "cpp-pools": "C and C++ pools", go: "Go", java: "Java", node: "Node.js", python: "Python", tokio: "Tokio (Rust)" };
 
-/* Files whose functions others wait by; as wait_libraries of profile/filter.c. */
+/* Libraries in which programs wait, as wait_libraries of profile/filter.c. */
 const waitLibraries = ["libc.so*", "libc-2.*", "libpthread*", "ld-*", "libstdc++.so*", "libc++.so*"];
 
 const ofStack = ["function", "module", "only", "waiter"], ofThread = {
@@ -31,7 +31,7 @@ const ofStack = ["function", "module", "only", "waiter"], ofThread = {
 	leader: (r, t) => r.tid[t] === r.tgid[t] ? r.name[t] : null,
 };
 
-/* The last * alone is tried again: what a longer match of an earlier one allows, it reaches too. */
+/* Backtrack only to the last *: it can match whatever a longer match of an earlier one would skip. */
 export function globMatches(glob, name) {
 	let g = 0, at = 0, star = -1, taken = 0;
 	while (at < name.length) {
@@ -57,7 +57,7 @@ const isGlob = text => /[*?]/.test(text);
 const matches = (text, name) => isGlob(text) ? globMatches(text, name) : name.includes(text);
 const fileOf = module => module.slice(module.lastIndexOf("/") + 1);
 
-/* "!module:libc.so*": { not, kind, text }. Another kind than these is part of a name. */
+/* Parse a term such as "!module:libc.so*" to { not, kind, text }. An unknown kind is part of a function's name. */
 function parseTerm(term) {
 	const not = term[0] === "!", rest = (not ? term.slice(1) : term).trim();
 	const [, kind, text] = /^([a-z]+):(?!:)(.+)$/s.exec(rest) || [];
@@ -97,7 +97,7 @@ class Hiding {
 		return this.numbers.get(key);
 	}
 
-	/* What the terms see of a function; functions that look the same have one face. */
+	/* The number of a function's *face*: its kind and the terms that it matches. Functions may share a face. */
 	face(fn) {
 		if (this.faceOf[fn] !== undefined)
 			return this.faceOf[fn];
@@ -117,8 +117,9 @@ class Hiding {
 	}
 
 	/*
-	 * `any`: terms that some frame matches; `only`: that all frames of programs do (null: before the
-	 * first frame); `waiter`: that the innermost function outside of the C library does.
+	 * The number of a state. `any`: terms that some frame matches; `only`: terms that all frames of programs
+	 * match (null: there is no frame yet); `waiter`: terms that the innermost function outside of the C
+	 * library matches.
 	 */
 	stateOf(any, only, waiter) {
 		const key = JSON.stringify([any, only, waiter]);
@@ -145,7 +146,7 @@ class Hiding {
 		return made;
 	}
 
-	/* The states of nodes that are new. */
+	/* Compute the states of new nodes. */
 	learn() {
 		const { parent, fn, flags } = this.recording.nodes, { count } = fn;
 		if (count > this.ofNode.length) {
@@ -177,7 +178,7 @@ class Hiding {
 	}
 }
 
-/* There is one at a time, since who looks at two windows hides the same in both. */
+/* A recording has one Hiding at a time: two windows that are compared hide the same. */
 export function hidingOf(recording, names) {
 	const rules = (names || []).flatMap(name => recording.about.presets?.[name] || []), key = (names || []).join();
 	if (!rules.length)
@@ -187,7 +188,7 @@ export function hidingOf(recording, names) {
 	return recording.hiding.hiding;
 }
 
-/* Is a function left out of stacks? */
+/* Returns a test whether a function is left out of stacks; null: none is. */
 export function frameHider(functions, names) {
 	if (!names || !names.length)
 		return null;

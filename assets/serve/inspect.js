@@ -13,8 +13,8 @@ const { element, time } = flameWords;
 const WAKERS = 6, WAITS = 8;
 
 export class Inspector {
-	/* `closed()` and `filtered(row)` are called for its buttons, `opened(fn)` as of a FlameGraph, `chosen(tid)` for
-	 * another thread. */
+	/* Its buttons call `closed()` and `filtered(row)`. `opened(fn)` is that of its FlameGraphs. A link to another thread
+	 * calls `chosen(tid)`. */
 	constructor(panel, functions, { closed, filtered, opened, chosen }) {
 		this.panel = panel;
 		this.functions = functions;

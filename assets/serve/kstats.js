@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Metrics of kstats: of each a heat map, time to the right below the picture of the past and values
- * upwards, and the histogram of the window with its percentiles.
+ * Shows metrics of kstats. Each has a heat map, with time to the right as in the picture of the past
+ * above and values upwards, and the histogram of the window with its percentiles.
  *
  *	const view = new KstatsView(box, details);
  *	view.show(recording, shown, look, timeline);
  *
- * Slots are those of /api/live; a value is only known to lie in its slot, so a percentile is the
- * upper end of one.
+ * Slots are those of /api/live. Of a value, only its slot is known, so a percentile is the upper end
+ * of a slot.
  */
 import { preparePen } from "./bars.js";
 import { frameWindow } from "./timeline.js";
@@ -28,7 +28,7 @@ export function highOf(slot, bits) {
 	return lowOf(slot, bits) + (octave ? 2 ** (octave - 1) - 1 : 0);
 }
 
-/* The slot of fewer bits that a slot lies in. */
+/* The slot with `to` bits that contains a slot with `bits` bits. */
 export function coarser(slot, bits, to) {
 	const octave = slot >> bits, fraction = slot & ((1 << bits) - 1);
 	if (octave)
@@ -39,7 +39,7 @@ export function coarser(slot, bits, to) {
 	return ((exponent - to + 1) << to) + ((fraction >> (exponent - to)) & ((1 << to) - 1));
 }
 
-/* What a metric recorded in `ticks`: { count, sum, lost, active, slots: Map of slot and count }. */
+/* The values that a metric recorded in `ticks`: { count, sum, lost, active, slots: Map from slot to count }. */
 export function sumOf(ticks, metric) {
 	const all = { count: 0, sum: 0, lost: 0, active: false, slots: new Map() };
 	for (const tick of ticks)
@@ -119,7 +119,7 @@ class Card {
 		this.drawBars(all);
 	}
 
-	/* Ranges of values, few enough for a picture: slots of so many bits. */
+	/* The ranges of values that the picture shows: slots with few enough bits that there are at most RANGES_MOST. */
 	ranges(slots) {
 		const all = [...slots], least = Math.min(...all), most = Math.max(...all);
 		let bits = Math.min(this.bits, BITS_MOST);
@@ -129,7 +129,7 @@ class Card {
 		return { bits, first, count: coarser(most, this.bits, bits) - first + 1 };
 	}
 
-	/* Counts by column and range; columns of a pixel or two where there are many ticks. */
+	/* Counts by column and range. A column is a tick or, if there are many, two pixels. */
 	columns(ticks, timeline) {
 		const columns = new Map(), isTight = ticks.length > COLUMNS_MOST;
 		for (const tick of ticks) {
@@ -255,7 +255,7 @@ class Card {
 }
 
 export class KstatsView {
-	/* `details` gets what the keyboard points at. */
+	/* The arrow keys describe a reading in `details`. */
 	constructor(box, details) {
 		Object.assign(this, { box, details, cards: new Map(), tip: new Tip(), recording: null });
 		this.none = element("p");
@@ -282,13 +282,13 @@ export class KstatsView {
 			this.box.replaceChildren(...wanted);
 		for (const metric of metrics) {
 			const card = this.cards.get(metric), area = card.box.getBoundingClientRect();
-			/* What is far from being seen is drawn when it comes near. */
+			/* Metrics far outside of the visible part are drawn when scrolling brings them near. */
 			if (area.bottom > -innerHeight && area.top < 2 * innerHeight)
 				card.show();
 		}
 	}
 
-	/* Draw what has come near. */
+	/* Draw the metrics that scrolling brought near. */
 	scrolled() {
 		if (this.recording && !this.box.hidden)
 			this.show(this.recording, this.shown, this.look, this.timeline);

@@ -42,7 +42,7 @@ function readLook() {
 		empty: variable("raised") };
 }
 
-/* The ticks of the last seconds, of all, or between two times. Beside a pinned window, the last seconds begin behind it. */
+/* The ticks of the last seconds, all ticks, or those between two times. The last seconds begin after the pinned window. */
 function ticksOf(recording, window) {
 	const { ticks } = recording;
 	if (window === "all" || !ticks.length)
@@ -56,7 +56,7 @@ function ticksOf(recording, window) {
 	return found.length ? found : ticks.slice(-1);
 }
 
-/* `window`: two Unix times in ms with a hyphen. */
+/* `window`: two Unix times in ms, separated by a hyphen. */
 function ticksBetween(recording, window) {
 	const [from, to] = window.split("-").map(Number), middle = tick => (tick.begin + tick.end) / 2;
 	return recording.ticks.filter(tick => middle(tick) >= from && middle(tick) <= to);
@@ -66,7 +66,7 @@ const windowOf = ticks => Math.round(ticks[0].begin) + "-" + Math.round(ticks[ti
 
 const hiddenBands = () => new Set(bands.filter(band => state.hide.includes(band.name)).map(band => band.number));
 
-/* Of chosen targets all is wanted until idle waits are hidden; of the whole host they would hide the others. */
+/* Are idle waits shown? By default they are for chosen targets only: of a whole host, they would hide the others. */
 const showsIdle = () => state.idle ? state.idle === "1" : !!store.about?.target;
 
 function wanted() {
@@ -115,7 +115,7 @@ function change(members) {
 	later();
 }
 
-/* To change the address takes a browser some ms, and it does not like that often: so it waits a little. */
+/* Changing the address takes some ms, and browsers limit how often it may change, so save() waits a little. */
 let saving = 0;
 
 function save() {
@@ -138,8 +138,8 @@ function pin() {
 }
 
 /*
- * The window whose times the address has. Its readings stay while this page is open, also those that
- * the server has thrown away; after it was loaded they come one by one.
+ * Find the pinned window, whose times are in the address. The page keeps its readings while it is open,
+ * also those that the server has dropped. After the page was loaded, they arrive one by one.
  */
 function findPinned() {
 	const { recording } = store, was = pinned;
@@ -170,8 +170,8 @@ function compare() {
 
 /* --- the parts --- */
 
-/* "2 CPUs, 43 % busy; threads wait 12 % of their time for a lock (mostly shopd), 5 % for storage (mostly postgres)": what
- * matters most first. */
+/* Show the headline, such as "2 CPUs, 43 % busy; threads wait 12 % of their time for a lock (mostly shopd), 5 % for storage
+ * (mostly postgres)". The most important waits come first. */
 function showHead(recording) {
 	const { about } = recording, busy = shown.reduce((sum, tick) => sum + tick.host.cpu_ns, 0) / (view.ns * about.cpus), share = Math.round(100 * Math.min(1, busy));
 	const totals = view.totals(), whole = totals.byBand.reduce((a, b) => a + b, 0);
@@ -191,7 +191,7 @@ function showHead(recording) {
 	const clock = ms => new Date(ms).toLocaleTimeString([], { hour12: false });
 	const span = ticks => clock(ticks[0].begin) + " to " + clock(ticks[ticks.length - 1].end);
 	const isGone = state.window.includes("-") && !ticksBetween(recording, state.window).length;
-	$("window-text").textContent = (isGone ? "no longer kept; shown is " : "") + span(shown) + ", " + time(view.ns)
+	$("window-text").textContent = (isGone ? "no longer kept; showing " : "") + span(shown) + ", " + time(view.ns)
 		+ (pinned ? "; before: " + span(pinned.ticks) : state.pin ? "; before: no longer kept" : "");
 }
 
@@ -308,7 +308,7 @@ function showTable(recording) {
 	inspector.show(view, recording, shown, rows.find(row => row.key === state.thread) || otherRow(state.thread), look);
 }
 
-/* Of a thread that the table lacks, as it has rows of other kinds or is filtered. */
+/* The row of a thread that the table does not show, because it has rows of another kind or is filtered. */
 function otherRow(tid) {
 	const thread = tid ? view.threadOf(+tid) : -1;
 	if (thread < 0)
@@ -348,7 +348,7 @@ function toggleIdle() {
 	change({ idle: showsIdle() ? "0" : "1" });
 }
 
-/* A name is put into a list, or taken out of it. */
+/* The list with a name added or, if it has it, removed. */
 const toggled = (list, name) => list.includes(name) ? list.filter(other => other !== name) : [...list, name];
 
 function toggleHidden(value) {
@@ -439,15 +439,16 @@ function setTheme() {
 
 /* --- downloads --- */
 
-/* As tools read times that there are: ctprof-2026-11-26T12-00-30.EXTENSION. */
+/* Download a file named by the begin of the window: ctprof-2026-11-26T12-00-30.EXTENSION. */
 const storeAs = (extension, type, content) =>
 	download("ctprof-" + new Date(shown[0].begin).toISOString().replace(/[:.]/g, "-").slice(0, 19) + "." + extension, type, content);
-/* Where the graph is zoomed, what is there. With the innermost functions first, tools get all of it, callers first. */
+/* The node whose stacks are exported: the one that is zoomed to. A graph with the innermost functions first is exported
+ * as a whole, callers first. */
 const zoomedNode = () => state.view === "flame" && !state.leaf ? graph.top : 0;
 const pprofTypes = { wall: "wall", on: "on-cpu", off: "off-cpu" };
 
 fillMenu($("download-menu"), [
-	["What is seen", [
+	["The graph as shown", [
 		["Picture (svg)", () => storeAs("svg", "image/svg+xml", graphAsSvg(state.view === "sandwich" ? callees : graph, $("answer").textContent, look.paper))],
 		["Stacks (folded)", () => storeAs("folded", "text/plain", treeAsFolded(view.tree, state.view === "flame" ? graph.top : 0))],
 		["Stacks for go tool pprof", async () => storeAs("pb.gz", "application/octet-stream", await gzipped(treeAsPprof(view.callersFirst, zoomedNode(),
@@ -481,7 +482,7 @@ const keyActions = {
 	b: () => openView(state.view === "sandwich" ? "flame" : "sandwich"), k: () => openView(state.view === "kstats" ? "flame" : "kstats"), "?": () => $("help").showModal(),
 };
 
-/* Those that do not contain the element. */
+/* Close the menus that do not contain the element. */
 function closeMenus(element) {
 	for (const menu of document.querySelectorAll(".drop[open]"))
 		if (!menu.contains(element))

@@ -9,8 +9,8 @@
  */
 const ALWAYS = 2, IF_ALONE = 1;
 
-/* name, what is waited for, what a thread did, colour (a variable of the style), idle, weight in hundredths (reason_weight()),
- * states */
+/* Each row has: name, object of the wait, predicate of a sentence about a thread, colour (a variable of the style), idleness,
+ * weight in hundredths (reason_weight()), and the states. */
 const rows = [
 	["ran", "", "ran", "exec", 0, 100, ["exec", "exec_user", "exec_system"]],
 	["CPU wait", "a CPU", "waited for a CPU", "runnable", 0, 100, ["runnable"]],
@@ -64,8 +64,8 @@ export function weightOf(band, share) {
 }
 
 /*
- * Of `times`, BANDS numbers from `at` on: does the thread do next to nothing but idle waits? `asked` of
- * the time of these is for answers.
+ * Does a thread do next to nothing but idle waits? Its times are the BANDS numbers of `times` from `at`
+ * on. Of its idle waits, the time `asked` is for answers of other programs, and not idle.
  */
 export function isAlone(times, at, asked) {
 	let all = 0, idle = -asked;

@@ -14,7 +14,7 @@ import { bandsOfStates } from "./states.js";
 
 export const KIND_USER = 0, KIND_KERNEL = 1, KIND_NOTE = 2, KIND_IDLE = 3;
 
-/* Of frames (`traits` in serve.md); of nodes, INLINED, and the others with those of all callers. */
+/* Flags of frames (`traits` in serve.md) and of nodes. A node has INLINED of its own frame, and the others also of its callers. */
 export const FLAG_INLINED = 1, FLAG_ASKS = 2, FLAG_IDLE = 128;
 
 /* Samples that are kept at most, at some 40 bytes each. */
@@ -64,11 +64,11 @@ export class Functions {
 	note(text) {
 		return this.number(text, "", KIND_NOTE);
 	}
-	/* For addresses: several files have functions of one name, such as main. */
+	/* The function's name in URLs, with its file: several files have functions of one name, such as main. */
 	word(number) {
 		return this.names[number] + (this.modules[number] ? "\t" + this.modules[number] : "");
 	}
-	/* Is it the function of this word? A name alone is any of this name. */
+	/* Is this the function of `word`? A name without a file matches all functions of this name. */
 	is(number, word) {
 		return this.names[number] === word || this.word(number) === word;
 	}
@@ -89,7 +89,7 @@ export function containerOf(cgroup) {
 	return found;
 }
 
-/* A row for each metric of kstats. */
+/* Convert the columns of kstats to a row for each metric. */
 function kstatsRows(kstats) {
 	return kstats.metric.map((metric, i) => ({ metric, active: kstats.active[i] === 1, lost: kstats.lost[i] || 0, sum: kstats.sum[i],
 		slots: Uint16Array.from(kstats.slots[i]), counts: Float64Array.from(kstats.counts[i]) }));
@@ -262,7 +262,7 @@ export class Store {
 	}
 }
 
-/* What a refusal means for who looks at the page, and whether asking again may help. */
+/* By status: the message for the user, and whether another attempt may succeed. */
 const refusals = {
 	401: ["The server refuses the token in the address of this page, or lacks one: open the address that ctprof printed.", false],
 	403: ["The server does not answer under this name: open the address that ctprof printed.", false],
@@ -273,7 +273,7 @@ const GONE = "ctprof does not answer: it has ended, or cannot be reached.";
 
 /*
  * Reads /api/live into a store. `address(path, query)` makes addresses of the server. Browsers connect
- * again by themselves, with the number of the last tick; after an answer that is none, or a tick that
+ * again by themselves, with the number of the last tick; after another answer than a stream, or a tick that
  * does not follow, the stream begins anew. `status("live", "lost" or "refused", words)` is called when
  * that changes.
  */
@@ -317,7 +317,7 @@ export class Stream {
 		});
 	}
 
-	/* An event source does not tell what the answer was. */
+	/* Request the stream by fetch(), because an event source does not report the status of the answer. */
 	async ask() {
 		const stop = new AbortController();
 		try {
@@ -334,7 +334,7 @@ export class Stream {
 		stop.abort();
 	}
 
-	/* After the time that the server wants, or longer and longer ones. */
+	/* Connect again after the time that the server demands, or after a delay that doubles each time. */
 	again(status, words, wait = 0) {
 		const after = Math.max(this.wait, wait);
 		this.source.close();

@@ -107,12 +107,12 @@ const columnsOf = {
 		["module", "File", null, row => row.module, "module"],
 	],
 };
-/* What a column has, by its key. */
+/* The tooltip of each column, by its key. */
 const titles = {
-	ids: "The number of the thread, or how many there are", cpu: "Time on CPUs, of the window; several threads may have more than 100 %",
+	ids: "The number of the thread, or how many there are", cpu: "Time on CPUs as a share of the window; several threads may have more than 100 %",
 	runnable: "Time ready to run, without a CPU", wait: "Time in waits for something else than a CPU, without idle ones",
-	mostly: "What most of its time off CPUs was, without idle waits", bar: "All of its time by state, and idle waits; ordered by what matters most",
-	spark: "Its states over the window, without idle waits", count: "How many waits it ended", ns: "Time of the waits that it ended, without idle ones",
+	mostly: "The state of most of its time off CPUs, without idle waits", bar: "All of its time by state, with idle waits; ordered by importance",
+	spark: "Its states over the window, without idle waits", count: "The number of waits that it ended", ns: "Time of the waits that it ended, without idle ones",
 	self: "Time in the function itself", total: "Time in the function and what it called", module: "The program, library or module of the kernel",
 };
 /* What a narrow window has no room for. */

@@ -14,7 +14,7 @@ import { BANDS } from "./states.js";
 /* From there on, stacks are cut off: their times are in the last node that there is. */
 const NODES_MOST = 3e6;
 
-/* A larger tree grows by a quarter: room for nodes is what most of the memory is. */
+/* A tree with more nodes grows by a quarter instead of doubling: its nodes are most of the memory. */
 const ROOM_DOUBLED = 1 << 19;
 
 /* Pairs of numbers to numbers. */
@@ -70,7 +70,7 @@ export class Tree {
 		this.room = 0;
 		this.children = new PairMap();
 		this.isSummed = false;
-		this.placesOf = null; /* where the nodes of the tree are that was compared with last */
+		this.placesOf = null; /* the result of placesIn() for the tree of the last comparison */
 		this.self = new Array(BANDS).fill(null);
 		this.bands = new Array(BANDS).fill(null); /* with what is called; after sum() */
 		this.grow(1024);
@@ -127,7 +127,7 @@ export class Tree {
 		return node >= 0 ? node : this.count < NODES_MOST ? this.put(parent, fn) : parent;
 	}
 
-	/* Once there are sums, callers get what is added at once. Else sum() gives it to them. */
+	/* Once there are sums, add to those of all callers as well. Before that, sum() does it. */
 	add(node, band, ns, count) {
 		if (!this.self[band]) {
 			this.self[band] = new Float64Array(this.room);
@@ -148,14 +148,14 @@ export class Tree {
 		}
 	}
 
-	/* Before so much is added that summing up all nodes is less work. */
+	/* Call it before adding so many samples that summing up all nodes is less work. */
 	beginAnew() {
 		this.isSummed = false;
 	}
 
 	/*
 	 * Totals of all nodes: `own` is without, `total` and `bands` are with what a node calls. Most nodes
-	 * have time in one or two bands, so a bit of `mask` says which there are. Widths are those of totals.
+	 * have time in one or two bands; the bits of `mask` say in which. The widths become the totals.
 	 */
 	sum() {
 		if (!this.isSummed)
@@ -203,7 +203,7 @@ export class Tree {
 			this.weight[i] = this.total[i] + this.before[i];
 	}
 
-	/* Which nodes of this tree those of the other are; they are made where there are none. */
+	/* For each node of the other tree, the node of this tree with the same path, which is made if there is none. */
 	placesIn(other) {
 		const known = this.placesOf;
 		if (known?.tree === other && known.here.length === other.count)
