@@ -103,7 +103,7 @@ TEST(bytes_are_limited)
 	last = keep(&store, 20 * MIB);
 	assert_false(has(&store, oldest));
 	assert_int_equal(store.bytes, 140 * MIB - 40 * MIB);
-	expect_error(file_store_begin(&store, "", 49 * MIB, &last), "take all room");
+	expect_error(file_store_begin(&store, "", 49 * MIB, &last), "all files are in use");
 	used->users--;
 	last = begin(&store, 64 * MIB);
 	assert_int_equal(store.count, 2);

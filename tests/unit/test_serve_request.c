@@ -104,7 +104,7 @@ TEST(sent_until_the_socket_is_full)
 	assert_int_equal(requests_take_thread(&requests), 42);
 	assert_int_equal(requests_take_thread(&requests), 0);
 	close(sockets[0]);
-	expect_error(request_send(sockets[1], REQUEST_SNAPSHOT, 0), "cannot ask");
+	expect_error(request_send(sockets[1], REQUEST_SNAPSHOT, 0), "cannot send a request");
 	close(sockets[1]);
 }
 
