@@ -40,7 +40,7 @@ objects   = $(patsubst %.c,$(B)/%.o,$(1))
 
 PROGRAM  := $(call objects,$(call sources,$(LAYERS)))
 # Tests, guests and benchmarks link the program without its commands.
-PARTS    := $(filter-out $(foreach layer,cmd cli top serve,$(B)/src/$(layer)/%),$(PROGRAM))
+PARTS    := $(filter-out $(foreach layer,cmd cli top serve agent,$(B)/src/$(layer)/%),$(PROGRAM))
 comma    := ,
 LIBRARY  := $(call objects,$(call sources,base metric snapshot) $(wildcard libctprof/*.c))
 KSTATS   := $(call objects,$(wildcard libkstats/*.c))

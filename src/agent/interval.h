@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The folder agent/: what a host did in each interval, sent to stores. interval.h is what an
+ * interval is; counters.h makes the changes of threads and cgroups; sink.h encodes an interval for
+ * a store, as requests; spool.h keeps requests on disk until sender.h has sent them.
+ */
+
+/*
+ * An interval of the agent, as sinks get it.
+ */
+#ifndef AGENT_INTERVAL_H
+#define AGENT_INTERVAL_H
+
+#include "profile/profile.h"
+#include "serve/tick.h"
+#include "snapshot/model.h"
+
+struct agent_label {
+	const char *name, *value;
+};
+
+/* Facts that are the same in all intervals of an agent. */
+struct agent_identity {
+	const char *host; /* its name; or that of the configuration */
+	const char *version;
+	uint64_t interval_ns;
+	const struct agent_label *labels; /* of the configuration */
+	size_t label_count;
+};
+
+/* Something that was lost or not measured, since the previous interval. */
+struct agent_loss {
+	const char *sink; /* its name; "": before any sink */
+	const char *what; /* "rows of threads", "intervals" */
+	const char *why;  /* "spool full", "refused" */
+	uint64_t count;
+};
+
+struct agent_interval {
+	const struct agent_identity *identity;
+	uint64_t begun_unix_ns; /* by a clock that is not set back */
+	uint64_t ns;
+	/* What threads did, by stack, with named frames; NULL: not measured. */
+	const struct profile *profile;
+	/* The host, and what is left of two captures: threads and cgroups that did something, whose
+	 * totals are changes within the interval, and whose other values are those at its end.
+	 * NULL: not measured. */
+	const struct ctprof_snapshot *changes;
+	struct tick_host load;
+	uint64_t agent_cpu_ns, agent_memory_bytes, bpf_ns; /* of the agent itself */
+	const struct agent_loss *losses;
+	size_t loss_count;
+};
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A sink: a store that gets every interval, as HTTP requests. Each type of store is a row of
+ * `sink_types` (sink.c), and a file that encodes intervals for it.
+ *
+ * Encoding happens in the process that measures, which reads nothing from the network. The requests
+ * go to a spool on disk (spool.h), from which another process sends them (sender.h), so an encoder
+ * neither waits nor fails because of a server.
+ */
+#ifndef AGENT_SINK_H
+#define AGENT_SINK_H
+
+#include "agent/interval.h"
+
+struct sink_options {
+	const char *url;    /* of the server, without user and password */
+	const char *tenant; /* X-Scope-OrgID; NULL: none */
+};
+
+/* A POST. `target` and `check` are relative to the URL of the sink: a path, a query ("?a=b") or
+ * both. */
+struct sink_request {
+	const char *target;
+	const char *content_type;
+	const char *content_encoding; /* "gzip", "zstd"; NULL: none */
+	/* A GET for when it is not known whether the request has arrived: the answer "0" means that
+	 * it has not, and it is sent again. NULL: to send it twice does no harm. */
+	const char *check;
+	const char *what; /* is lost with it: "rows of samples" */
+	uint64_t count;   /* so many */
+	struct text body;
+};
+
+/* Takes a request, whose memory the encoder keeps. */
+typedef struct error *sink_emit(void *context, const struct sink_request *request);
+
+struct sink_type {
+	const char *name; /* "clickhouse": also its option and its word in losses */
+	struct error *(*open)(const struct sink_options *options, void **ret)MUST_CHECK;
+	struct error *(*encode)(void *sink, const struct agent_interval *interval, sink_emit *emit,
+				void *context)MUST_CHECK;
+	void (*close)(void *sink);
+};
+
+extern const struct sink_type sink_clickhouse, sink_pyroscope, sink_otlp, sink_parca;
+
+#endif

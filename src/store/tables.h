@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The folder store/: ctprof's tables in ClickHouse. tables.h has a row for each column, from which
+ * the schema, the rows that are inserted and the rows that are read are made.
+ */
+
+/*
+ * The tables, and their columns in the order in which RowBinary has them.
+ *
+ * Times are the beginning of an interval in Unix seconds (DateTime, UTC); `ms` is how long it was.
+ * Texts are LowCardinality(String) where values repeat.
+ */
+#ifndef STORE_TABLES_H
+#define STORE_TABLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The version of the schema. It is in the table `schema_version`. */
+#define STORE_VERSION 1
+
+/* TYPE(id, its name in ClickHouse, codec of current servers) */
+#define STORE_TYPES(TYPE)                                       \
+	TYPE(TIME, "DateTime('UTC')", "DoubleDelta, ZSTD(1)")   \
+	TYPE(TEXT, "LowCardinality(String)", "ZSTD(1)")         \
+	TYPE(STRING, "String", "ZSTD(1)")                       \
+	TYPE(U8, "UInt8", "ZSTD(1)")                            \
+	TYPE(U32, "UInt32", "ZSTD(1)")                          \
+	TYPE(U64, "UInt64", "ZSTD(1)")                          \
+	TYPE(I64, "Int64", "ZSTD(1)")                           \
+	TYPE(SUM32, "UInt32", "T64, ZSTD(1)")                   \
+	TYPE(SUM64, "UInt64", "T64, ZSTD(1)")                   \
+	TYPE(TEXTS, "Array(LowCardinality(String))", "ZSTD(1)") \
+	TYPE(U8S, "Array(UInt8)", "ZSTD(1)")                    \
+	TYPE(U32S, "Array(UInt32)", "ZSTD(1)")
+
+enum store_type {
+#define TYPE_ENUM(id, name, codec) STORE_##id,
+	STORE_TYPES(TYPE_ENUM)
+#undef TYPE_ENUM
+		STORE_TYPE_COUNT
+};
+
+/* clang-format off */
+
+/*
+ * What a program did off and on CPUs, by stack: the sum over its threads with this name in this
+ * cgroup. `class` and `state` are names of profile/class.h and state/state.h; `stack` 0: none.
+ * `longest_ns`: the longest of these waits; 0: unknown.
+ */
+#define STORE_SAMPLES(C)                                                                        \
+	C(TEXT, host)                                                                           \
+	C(TIME, t) C(TEXT, process) C(TEXT, comm) C(TEXT, cgroup) C(TEXT, class) C(TEXT, state) \
+		C(U64, stack) C(SUM64, ns) C(SUM32, count) C(SUM64, longest_ns)
+
+/*
+ * Each stack once, callers first. `hash` is text_hash() over its frames. kinds: enum frame_kind,
+ * and 128 for inlined frames.
+ */
+#define STORE_STACKS(C)                                                                      \
+	C(U64, hash)                                                                         \
+	C(TIME, seen) C(TEXTS, functions) C(TEXTS, modules) C(TEXTS, sources) C(U32S, lines) \
+		C(U8S, kinds)
+
+/*
+ * The states of all threads of a program, idle ones too: the columns add up to threads x `ms`.
+ * Beside these it has a column for each state of state/state.h, in nanoseconds ("exec_ns"), as
+ * measured: one that has parts has only the time that is in none of them.
+ */
+#define STORE_STATES(C) \
+	C(TEXT, host)   \
+	C(TIME, t) C(U32, ms) C(TEXT, process) C(TEXT, comm) C(TEXT, cgroup) C(U32, threads)
+
+/*
+ * The counters of a thread that did something in the interval. Beside these it has a column for
+ * each metric of metric/metrics.def: of totals the change in the interval, of others the value at
+ * its end. Bit n of measured0 (n - 64 of measured1) says whether the metric with this number in
+ * `metrics` of the schema was measured. `started` identifies the thread with tid, in clock ticks
+ * since the boot.
+ */
+#define STORE_THREADS(C)                                                                  \
+	C(TEXT, host)                                                                     \
+	C(TIME, t) C(U32, ms) C(TEXT, process) C(TEXT, comm) C(TEXT, cgroup) C(U32, tgid) \
+		C(U32, tid) C(U32, uid) C(U64, started) C(U64, measured0) C(U64, measured1)
+
+/* A host and its boot. Labels are those of the agent's configuration. */
+#define STORE_HOSTS(C)                                                                \
+	C(TEXT, host)                                                                 \
+	C(TIME, seen) C(TEXT, boot) C(TIME, booted) C(TEXT, kernel) C(TEXT, arch)     \
+		C(TEXT, cpu_model) C(U32, cpus) C(U64, memory_bytes) C(TEXT, version) \
+			C(U32, interval_ms) C(TEXTS, label_names) C(TEXTS, label_values)
+
+/* Pressure and load of a host. Pressures are ns of the interval. */
+#define STORE_LOADS(C)                                                                          \
+	C(TEXT, host)                                                                           \
+	C(TIME, t) C(U32, ms) C(U64, cpu_ns) C(U64, memory_available_bytes) C(U64, cpu_some_ns) \
+		C(U64, memory_some_ns) C(U64, memory_full_ns) C(U64, io_some_ns)                \
+			C(U64, io_full_ns) C(U64, irq_full_ns) C(U32, load_hundredths)          \
+				C(U32, threads) C(U64, agent_cpu_ns) C(U64, agent_memory_bytes) \
+					C(U64, bpf_ns)
+
+/* Cgroups that did something. Totals are changes in the interval. */
+#define STORE_CGROUPS(C)                                                                           \
+	C(TEXT, host)                                                                              \
+	C(TIME, t) C(U32, ms) C(TEXT, cgroup) C(U64, cpu_ns) C(U64, throttled_ns)                  \
+		C(U32, throttled) C(U64, memory_bytes) C(U64, memory_max_bytes) C(U64, read_bytes) \
+			C(U64, written_bytes) C(U64, cpu_some_ns) C(U64, memory_full_ns)           \
+				C(U64, io_full_ns) C(U32, pids) C(U64, measured)
+
+/* What is known of a cgroup: "pod", "container", "namespace", "image", "unit". */
+#define STORE_CGROUP_LABELS(C)                                                           \
+	C(TEXT, host)                                                                    \
+	C(TEXT, cgroup) C(TIME, seen) C(TEXT, container) C(TEXT, pod) C(TEXT, namespace) \
+		C(TEXT, image) C(TEXT, unit)
+
+/*
+ * What did not reach a store, or was not measured: `what` is "rows of threads", "intervals", ...
+ * `why` is "spool full", "refused", ...
+ */
+#define STORE_LOSSES(C) \
+	C(TEXT, host) C(TIME, t) C(TEXT, sink) C(TEXT, what) C(TEXT, why) C(U64, count)
+
+/* clang-format on */
+
+/* TABLE(name, columns, ORDER BY) */
+#define STORE_TABLES(TABLE)                                                                  \
+	TABLE(samples, STORE_SAMPLES, "host, process, comm, class, state, stack, cgroup, t") \
+	TABLE(stacks, STORE_STACKS, "hash")                                                  \
+	TABLE(states, STORE_STATES, "host, process, comm, cgroup, t")                        \
+	TABLE(threads, STORE_THREADS, "host, process, comm, tid, t")                         \
+	TABLE(hosts, STORE_HOSTS, "host, boot")                                              \
+	TABLE(loads, STORE_LOADS, "host, t")                                                 \
+	TABLE(cgroups, STORE_CGROUPS, "host, cgroup, t")                                     \
+	TABLE(cgroup_labels, STORE_CGROUP_LABELS, "host, cgroup")                            \
+	TABLE(losses, STORE_LOSSES, "host, t, sink, what, why")
+
+enum store_table_id {
+#define TABLE_ENUM(name, columns, order) STORE_TABLE_##name,
+	STORE_TABLES(TABLE_ENUM)
+#undef TABLE_ENUM
+		STORE_TABLE_COUNT
+};
+
+struct store_column {
+	const char *name;
+	enum store_type type;
+};
+
+struct store_table {
+	const char *name, *order;
+	const struct store_column *columns; /* with those of states and metrics */
+	size_t count;
+};
+
+/* By enum store_table_id. */
+const struct store_table *store_table(enum store_table_id id);
+
+#endif
