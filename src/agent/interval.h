@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The folder agent/: what a host did in each interval, sent to stores. interval.h is what an
- * interval is; counters.h makes the changes of threads and cgroups; sink.h encodes an interval for
- * a store, as requests; spool.h keeps requests on disk until sender.h has sent them.
+ * interval is; sink.h encodes an interval for a store, as requests; a spool keeps requests on disk
+ * until a process without privileges has sent them.
  */
 
 /*

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A sink: a store that gets every interval, as HTTP requests. Each type of store is a row of
- * `sink_types` (sink.c), and a file that encodes intervals for it.
+ * `sink_types`, and a file that encodes intervals for it.
  *
  * Encoding happens in the process that measures, which reads nothing from the network. The requests
- * go to a spool on disk (spool.h), from which another process sends them (sender.h), so an encoder
+ * go to a spool on disk, from which another process sends them, so an encoder
  * neither waits nor fails because of a server.
  */
 #ifndef AGENT_SINK_H

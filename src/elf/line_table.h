@@ -20,7 +20,7 @@ typedef bool line_visit(void *context, uint64_t address, uint32_t line);
 
 /*
  * Show the rows of all files of that name, of which the last parts of the path are enough
- * ("server.c", "net/server.c"); the directory that a compiler ran in is not known. Only the first
+ * ("server.c", "shop/server.c"); the directory that a compiler ran in is not known. Only the first
  * row of several with one line behind each other. What is broken is passed over.
  */
 void line_table_find(const struct line_sections *sections, struct text source, line_visit *visit,
