@@ -120,6 +120,27 @@ enum store_type {
 #define STORE_LOSSES(C) \
 	C(TEXT, host) C(TIME, t) C(TEXT, sink) C(TEXT, what) C(TEXT, why) C(U64, count)
 
+/* The places of columns in their tables: SAMPLES_stack, ... The states of STATES begin at
+ * STATES_COUNT, the metrics of THREADS at THREADS_COUNT. */
+#define SAMPLES_PLACE(type, name) SAMPLES_##name,
+enum { STORE_SAMPLES(SAMPLES_PLACE) SAMPLES_COUNT };
+#define STACKS_PLACE(type, name) STACKS_##name,
+enum { STORE_STACKS(STACKS_PLACE) STACKS_COUNT };
+#define STATES_PLACE(type, name) STATES_##name,
+enum { STORE_STATES(STATES_PLACE) STATES_COUNT };
+#define THREADS_PLACE(type, name) THREADS_##name,
+enum { STORE_THREADS(THREADS_PLACE) THREADS_COUNT };
+#define HOSTS_PLACE(type, name) HOSTS_##name,
+enum { STORE_HOSTS(HOSTS_PLACE) HOSTS_COUNT };
+#define LOADS_PLACE(type, name) LOADS_##name,
+enum { STORE_LOADS(LOADS_PLACE) LOADS_COUNT };
+#define CGROUPS_PLACE(type, name) CGROUPS_##name,
+enum { STORE_CGROUPS(CGROUPS_PLACE) CGROUPS_COUNT };
+#define CGROUP_LABELS_PLACE(type, name) CGROUP_LABELS_##name,
+enum { STORE_CGROUP_LABELS(CGROUP_LABELS_PLACE) CGROUP_LABELS_COUNT };
+#define LOSSES_PLACE(type, name) LOSSES_##name,
+enum { STORE_LOSSES(LOSSES_PLACE) LOSSES_COUNT };
+
 /* clang-format on */
 
 /* TABLE(name, columns, ORDER BY) */
