@@ -9,7 +9,7 @@
 
 #include "base/pattern.h"
 #include "compare/group.h"
-#include "compare/place.h"
+#include "os/cgroup_place.h"
 #include "state/filter.h"
 
 const struct group_axis group_axes[GROUP_AXIS_COUNT] = {
@@ -356,9 +356,9 @@ static bool put_part(struct keys *keys, const struct ctprof_snapshot *s,
 					      ? found
 					      : TEXT("(no unit)"));
 	case KEY_CONTAINER:
-		if (!place_container(name_text(thread->cgroup), &found))
-			return put_text(keys, TEXT("(host)"));
-		return put_text(keys, (struct text){ found.bytes, CONTAINER_DIGITS });
+		return put_text(keys, place_container_shown(name_text(thread->cgroup), &found)
+					      ? found
+					      : TEXT("(host)"));
 	case KEY_THREAD:
 		snprintf(buffer, sizeof(buffer), "[%" PRIu32 "]", thread->tid);
 		return put_text(keys, name_text(thread->comm)) && put_text(keys, text_of(buffer));

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "compare/place.h"
+#include "os/cgroup_place.h"
 #include "report/exposition.h"
 #include "serve/http_request.h"
 #include "serve/metrics.h"
@@ -59,9 +59,7 @@ static void put_place(struct metric_label ret[3], struct text cgroup)
 
 	if (!place_unit(cgroup, &unit))
 		unit = (struct text){ 0 };
-	if (place_container(cgroup, &container))
-		container.length = CONTAINER_DIGITS;
-	else
+	if (!place_container_shown(cgroup, &container))
 		container = (struct text){ 0 };
 	ret[0] = (struct metric_label){ "cgroup", cgroup };
 	ret[1] = (struct metric_label){ "unit", unit };

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Classifies the path of a cgroup, of version 1 or 2: the systemd unit or container to which it
- * belongs.
+ * Classifies the path of a cgroup, of version 1 or 2: the systemd unit, the container and the pod
+ * to which it belongs. Whoever may create cgroups chooses their names: what a path says is a
+ * label, and no proof.
  *
  * Results point into the path. The suffix " (deleted)", which the kernel prints for a removed
  * cgroup, is ignored.
  */
-#ifndef COMPARE_PLACE_H
-#define COMPARE_PLACE_H
+#ifndef OS_CGROUP_PLACE_H
+#define OS_CGROUP_PLACE_H
 
 #include "base/text.h"
 
@@ -41,5 +42,31 @@ bool place_unit(struct text path, struct text *ret);
  * of conmon, which watches a container from outside, are none of them. False when there is none.
  */
 bool place_container(struct text path, struct text *ret);
+
+/*
+ * What tables call the innermost container or machine: the first CONTAINER_DIGITS of the id of a
+ * container, or the name of
+ *
+ *	/lxc/NAME, /lxc.payload/NAME, /lxc.payload.NAME                 a container of LXC or Incus
+ *	/machine.slice/systemd-nspawn@NAME.service, machine-NAME.scope  a machine of systemd
+ *
+ * Names of machines stay escaped, as in the names of their units. False when there is none.
+ */
+bool place_container_shown(struct text path, struct text *ret);
+
+/* The UID of a pod has 32 hexadecimal digits, with '-' between them unless it is a static pod. */
+#define POD_UID_ROOM 40
+
+/*
+ * The UID of the innermost pod of Kubernetes, with '-' where the path has '_': of the last segment
+ * that has one of the forms
+ *
+ *	pod<UID>, after a segment "kubepods"            the driver cgroupfs
+ *	[<prefix>-]kubepods[-<class>]-pod<UID>.slice    the driver systemd
+ *	the same and ":<runtime>:<id>"                  runc with the path for systemd, alone
+ *
+ * False when there is none; `ret` is then "".
+ */
+bool place_pod(struct text path, char ret[POD_UID_ROOM]);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "compare/place.h"
+#include "os/cgroup_place.h"
 
 #include "unit/unit.h"
 
@@ -253,16 +253,122 @@ TEST(no_container)
 		check(place_container, paths[i], NULL);
 }
 
+/* --- machines --- */
+
+TEST(containers_as_shown)
+{
+	static const char *const paths[][2] = {
+		{ "/docker/" ID, "3b1f6d0c5a9e" },
+		{ "/docker/" OTHER "/kubelet/kubepods/pod" UID "/" ID, "3b1f6d0c5a9e" },
+		{ "/lxc/web", "web" },
+		{ "/lxc/101/ns/system.slice/cron.service", "101" },
+		{ "/lxc.payload/web/init.scope", "web" },
+		{ "/lxc.payload.web/system.slice/cron.service", "web" },
+		{ "/lxc.payload.web (deleted)", "web" },
+		{ "/machine.slice/systemd-nspawn@tree.service/payload/init.scope", "tree" },
+		{ "/machine.slice/systemd-nspawn@a\\x2db.service", "a\\x2db" },
+		{ "/machine.slice/machine-tree.scope/payload", "tree" },
+		{ "/machine.slice/machine-qemu\\x2d1\\x2dvm.scope/libvirt/vcpu0",
+		  "qemu\\x2d1\\x2dvm" },
+		/* Docker in LXC, and LXC in Docker */
+		{ "/lxc.payload.web/docker/" ID, "3b1f6d0c5a9e" },
+		{ "/docker/" ID "/lxc.payload.web", "web" },
+		{ "/lxc", NULL },
+		{ "/lxc.payload.", NULL },
+		{ "/lxc.monitor.web", NULL },
+		{ "/lxc.monitor/web", NULL },
+		{ "/machine.slice", NULL },
+		{ "/machine.slice/machine-.scope", NULL },
+		{ "/machine.slice/systemd-nspawn@.service", NULL },
+		{ "/system.slice/machine-tree.scope", NULL },
+		{ "/system.slice/systemd-machined.service", NULL },
+		{ "/user.slice/user-1000.slice/session-2.scope", NULL },
+		{ "/init.scope", NULL },
+		{ "/", NULL },
+		{ "", NULL },
+	};
+
+	for (size_t i = 0; i < array_length(paths); i++)
+		check(place_container_shown, paths[i][0], paths[i][1]);
+}
+
+/* --- pods --- */
+
+#define HASH "8f0b6c1e2d3a4f5968778695a4b3c2d1"
+#define SYSTEMD(class, uid) \
+	"/kubepods.slice/kubepods-" class ".slice/kubepods-" class "-pod" uid ".slice"
+
+TEST(pods)
+{
+	static const char *const paths[][2] = {
+		/* cgroupfs: each class */
+		{ "/kubepods/pod" UID, UID },
+		{ "/kubepods/pod" UID "/" ID, UID },
+		{ "/kubepods/burstable/pod" UID "/" ID, UID },
+		{ "/kubepods/besteffort/pod" UID "/crio-" ID, UID },
+		{ "/kubepods/burstable/pod" HASH "/" ID, HASH },
+		/* systemd */
+		{ "/kubepods.slice/kubepods-pod" UID_ ".slice/crio-" ID ".scope/container", UID },
+		{ SYSTEMD("burstable", UID_) "/cri-containerd-" ID ".scope", UID },
+		{ SYSTEMD("besteffort", UID_) "/docker-" ID ".scope/init.scope", UID },
+		{ SYSTEMD("burstable", HASH) "/cri-containerd-" ID ".scope", HASH },
+		{ SYSTEMD("burstable", UID_) " (deleted)", UID },
+		{ "/system.slice/containerd.service/kubepods-burstable-pod" UID_
+		  ".slice:cri-containerd:" ID,
+		  UID },
+		{ "/kubepods-pod" UID_ ".slice:cri-containerd:" ID, UID },
+		/* kind and minikube */
+		{ "/docker/" OTHER "/kubelet/kubepods/burstable/pod" UID "/" ID, UID },
+		{ "/docker/" OTHER "/kubepods/pod" HASH "/" ID, HASH },
+		{ "/system.slice/docker-" OTHER
+		  ".scope/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod" UID_
+		  ".slice/cri-containerd-" ID ".scope",
+		  UID },
+		/* a pod that runs Kubernetes: the inner one */
+		{ "/kubepods/pod" HASH "/" OTHER "/kubepods/pod" UID "/" ID, UID },
+
+		{ "", NULL },
+		{ "/", NULL },
+		{ "/kubepods", NULL },
+		{ "/kubepods.slice/kubepods-burstable.slice", NULL },
+		{ "/kubepods/burstable/pod", NULL },
+		{ "/kubepods/pod" UID "0", NULL },
+		{ "/kubepods/pod" HASH "0", NULL },
+		{ "/kubepods/podb3d2c1a0-9f8e-4d7c-b6a5-0123456789aG", NULL },
+		{ "/kubepods/podb3d2c1a0-9f8e-4d7c-b6a5+0123456789ab", NULL },
+		{ "/pod" UID, NULL },
+		{ "/system.slice/pod" UID, NULL },
+		{ "/kubepods.slice/kubepods-pod" UID_ ".scope", NULL },
+		{ "/x.slice/x-pod" UID_ ".slice", NULL },
+		{ "/kubepods-pod" UID_, NULL },
+		{ "/kubepods-.slice", NULL },
+		{ "/-.slice", NULL },
+	};
+	char uid[POD_UID_ROOM];
+
+	for (size_t i = 0; i < array_length(paths); i++) {
+		struct text in = guarded(paths[i][0], strlen(paths[i][0]));
+
+		assert_int_equal(place_pod(in, uid), paths[i][1] != NULL);
+		assert_string_equal(uid, paths[i][1] ? paths[i][1] : "");
+		unguard(in);
+	}
+}
+
 TEST(nothing_at_all)
 {
+	char uid[POD_UID_ROOM];
 	struct text found = TEXT("untouched");
 
 	assert_false(place_unit((struct text){ NULL, 0 }, &found));
 	assert_false(place_container((struct text){ NULL, 0 }, &found));
+	assert_false(place_container_shown((struct text){ NULL, 0 }, &found));
+	assert_false(place_pod((struct text){ NULL, 0 }, uid));
 	expect_text(found, "untouched");
 }
 
 UNIT_TESTS(cmocka_unit_test(units), cmocka_unit_test(slices_only), cmocka_unit_test(no_unit),
 	   cmocka_unit_test(a_name_too_long), cmocka_unit_test(containers),
 	   cmocka_unit_test(the_innermost_container), cmocka_unit_test(no_container),
+	   cmocka_unit_test(containers_as_shown), cmocka_unit_test(pods),
 	   cmocka_unit_test(nothing_at_all))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "compare/place.h"
+#include "os/cgroup_place.h"
 
 #include "base/array.h"
 #include "base/hex.h"
@@ -175,6 +175,100 @@ bool place_container(struct text path, struct text *ret)
 			continue;
 		*ret = id;
 		found = true;
+	}
+	return found;
+}
+
+/* --- machines --- */
+
+static bool machine_of_segment(struct text before, struct text segment, struct text *ret)
+{
+	*ret = segment;
+	if (text_equal(before, TEXT("lxc")) || text_equal(before, TEXT("lxc.payload")) ||
+	    drop_prefix(ret, TEXT("lxc.payload.")))
+		return ret->length;
+	if (!text_equal(before, TEXT("machine.slice")))
+		return false;
+	if (drop_prefix(ret, TEXT("systemd-nspawn@")))
+		return drop_suffix(ret, TEXT(".service")) && ret->length;
+	return drop_prefix(ret, TEXT("machine-")) && drop_suffix(ret, TEXT(".scope")) &&
+	       ret->length;
+}
+
+bool place_container_shown(struct text path, struct text *ret)
+{
+	struct text segment, before = { 0 }, name;
+	bool found = false;
+
+	drop_suffix(&path, TEXT(" (deleted)"));
+	while (next_segment(&path, &segment)) {
+		if (container_of_segment(segment, &name))
+			name.length = CONTAINER_DIGITS;
+		else if (!machine_of_segment(before, segment, &name))
+			name.length = 0;
+		if (name.length) {
+			*ret = name;
+			found = true;
+		}
+		before = segment;
+	}
+	return found;
+}
+
+/* --- pods --- */
+
+/* 8-4-4-4-12 digits, or 32 digits; with '-' for '_'. */
+static bool pod_uid(struct text word, char ret[POD_UID_ROOM])
+{
+	bool has_dashes = word.length == 36;
+	size_t i;
+
+	if (word.length != 32 && !has_dashes)
+		return false;
+	for (i = 0; i < word.length; i++) {
+		bool dash = has_dashes && (i == 8 || i == 13 || i == 18 || i == 23);
+
+		if (dash ? word.bytes[i] != '-' && word.bytes[i] != '_'
+			 : hex_digit(word.bytes[i]) < 0)
+			return false;
+		ret[i] = dash ? '-' : word.bytes[i];
+	}
+	ret[i] = '\0';
+	return true;
+}
+
+/* The last "pod" of a segment, since names of classes and prefixes may have it, too. */
+static bool pod_of_slice(struct text segment, char ret[POD_UID_ROOM])
+{
+	struct text rest = segment, slice, stem, before, word;
+
+	if (text_cut(&rest, ':', &slice))
+		segment = slice;
+	if (!drop_suffix(&segment, TEXT(".slice")) || !cut_last(segment, '-', &before, &word))
+		return false;
+	/* systemd escapes '-' within the UID as '_', so the last '-' is before "pod". */
+	for (stem = before; text_cut(&stem, '-', &slice);)
+		if (text_equal(slice, TEXT("kubepods")))
+			return drop_prefix(&word, TEXT("pod")) && pod_uid(word, ret);
+	return false;
+}
+
+bool place_pod(struct text path, char ret[POD_UID_ROOM])
+{
+	struct text segment, word;
+	bool found = false, is_below = false;
+	char uid[POD_UID_ROOM];
+
+	ret[0] = '\0';
+	drop_suffix(&path, TEXT(" (deleted)"));
+	while (next_segment(&path, &segment)) {
+		word = segment;
+		if ((is_below && drop_prefix(&word, TEXT("pod")) && pod_uid(word, uid)) ||
+		    pod_of_slice(segment, uid)) {
+			memcpy(ret, uid, sizeof(uid));
+			found = true;
+		}
+		is_below |= text_equal(segment, TEXT("kubepods"));
 	}
 	return found;
 }
