@@ -13,7 +13,7 @@
  */
 import { frameHider, hidingOf } from "./hiding.js";
 import { BANDS, RAN, bands, isAlone, isIdle, weightOf } from "./states.js";
-import { FLAG_ASKS, FLAG_IDLE, containerOf } from "./stream.js";
+import { FLAG_ASKS, FLAG_IDLE } from "./stream.js";
 import { PairMap, Tree } from "./tree.js";
 
 const threadName = (r, t) => r.threads.name[t] + " (" + r.threads.tid[t] + ")";
@@ -26,7 +26,7 @@ export const groups = {
 	process: ["process", (r, t) => [processName(r, t)]],
 	thread: ["thread", (r, t) => [processName(r, t), threadName(r, t)]],
 	cgroup: ["cgroup", (r, t) => [r.threads.cgroup[t] || "/"]],
-	container: ["container", (r, t) => [containerOf(r.threads.cgroup[t]) || "no container"]],
+	container: ["container", (r, t) => [r.threads.container[t] || "no container"]],
 	state: ["state", null],
 };
 

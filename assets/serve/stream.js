@@ -74,21 +74,6 @@ export class Functions {
 	}
 }
 
-const ID = "[0-9a-f]{64}";
-const container = new RegExp("^(?:(?:docker|cri-containerd|nerdctl|crio|libpod|libpod-payload)-)?(" + ID + ")(?:\\.scope)?$"
-	+ "|:(?:docker|cri-containerd|nerdctl|crio|libpod):(" + ID + ")$");
-
-/* The identifier of the innermost container of a cgroup, 12 digits of it as tools print; "" outside of any. */
-export function containerOf(cgroup) {
-	let found = "";
-	for (const part of (cgroup || "").split("/")) {
-		const match = container.exec(part);
-		if (match)
-			found = (match[1] || match[2]).slice(0, 12);
-	}
-	return found;
-}
-
 /* Convert the columns of kstats to a row for each metric. */
 function kstatsRows(kstats) {
 	return kstats.metric.map((metric, i) => ({ metric, active: kstats.active[i] === 1, lost: kstats.lost[i] || 0, sum: kstats.sum[i],
@@ -106,7 +91,7 @@ export class Recording {
 		this.frames = new Column(Int32Array);
 		this.traits = new Column(Uint8Array);
 		this.nodes = { parent: new Column(Int32Array), fn: new Column(Int32Array), flags: new Column(Uint8Array) };
-		this.threads = { tid: [], tgid: [], uid: [], name: [], process: [], cgroup: [], kernel: [] };
+		this.threads = { tid: [], tgid: [], uid: [], name: [], process: [], cgroup: [], container: [], kernel: [] };
 		this.wakers = { tid: [], name: [] };
 		this.metrics = { name: [], unit: [], recorder: [], start: [], end: [], scope: [], frac_bits: [] };
 		this.ticks = [];
@@ -166,7 +151,7 @@ export class Recording {
 			this.nodes.flags.push(this.traits.items[frame] | (above >= 0 ? this.nodes.flags.items[above] & ~FLAG_INLINED : 0));
 		});
 		this.follow("threads", this.threads.tid.length, threads.from);
-		for (const column of ["tid", "tgid", "uid", "kernel"])
+		for (const column of ["tid", "tgid", "uid", "container", "kernel"])
 			this.threads[column].push(...threads[column]);
 		for (const column of ["name", "process", "cgroup"])
 			this.threads[column].push(...threads[column].map(name => this.text(name)));

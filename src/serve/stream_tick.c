@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "kstats/distribution.h"
+#include "os/cgroup_place.h"
 #include "serve/stream.h"
 #include "serve/stream_columns.h"
 #include "state/reading.h"
@@ -60,6 +61,16 @@ static void put_nodes(struct json_writer *w, const struct store *store, uint32_t
 	json_object_end(w);
 }
 
+static void put_container(struct json_writer *w, const struct name *cgroup)
+{
+	struct text container;
+
+	if (place_container_shown(name_text(cgroup), &container))
+		json_text(w, container);
+	else
+		json_null(w);
+}
+
 static void put_threads(struct json_writer *w, const struct store *store, uint32_t from,
 			uint32_t to)
 {
@@ -73,6 +84,7 @@ static void put_threads(struct json_writer *w, const struct store *store, uint32
 	COLUMN(w, "name", i, count, store_name_number(store, threads[i].name));
 	COLUMN(w, "process", i, count, store_name_number(store, threads[i].process));
 	COLUMN_OR_NULL(w, "cgroup", i, count, store_name_number(store, threads[i].cgroup));
+	COLUMN_BY(put_container, w, "container", i, count, threads[i].cgroup);
 	COLUMN(w, "kernel", i, count, threads[i].is_kernel);
 	json_object_end(w);
 }

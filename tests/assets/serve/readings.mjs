@@ -33,7 +33,7 @@ const LOCKED = ["main", "serve", "Cart::update(Cart::Item const&)", "pthread_mut
 const ASKING = ["getaddrinfo", "PQexec"];
 export const PRESETS = { go: ["runtime.findRunnable"], "cpp-pools": ["waiter:*take_jo? & *pthread_cond_* & thread:shopd/*", "only:postgres & *recv* & !thread:postgres/0"] };
 const KINDS = {
-	shopd: { threads: 8, file: "/opt/shop/shopd", cgroup: "/system.slice/docker-" + "3fe1".repeat(16) + ".scope", does: [
+	shopd: { threads: 8, file: "/opt/shop/shopd", cgroup: "/system.slice/docker-" + "3fe1".repeat(16) + ".scope", container: "3fe1".repeat(3), does: [
 		[["main", "serve", "Cart::update(Cart::Item const&)", "json_parse"], "on-cpu", "exec_user", 0.06],
 		[["main", "serve", "render", "memcpy"], "on-cpu", "exec_user", 0.03],
 		[LOCKED, "interruptible", "lock_futex", 0.30],
@@ -158,6 +158,7 @@ export class Readings {
 			t.name.push(this.name(actor.name));
 			t.process.push(this.name(actor.process));
 			t.cgroup.push(this.name(actor.kind.cgroup));
+			t.container.push(actor.kind.container || null);
 			t.kernel.push(actor.kind.kernel || 0);
 		}
 		this.tick.wakers.tid.push(1000, 1009, 0);
@@ -172,7 +173,7 @@ export class Readings {
 		const tick = this.tick = { seq: this.seq, begin_ms: begin, end_ms: begin + this.intervalNs / 1e6, ns,
 			names: { from: from(this.names), add: [] }, frames: { from: from(this.frames), name: [], module: [], kind: [], traits: [] },
 			nodes: { from: from(this.nodes), parent: [], frame: [] },
-			threads: { from: this.areThreadsTold ? this.actors.length : 0, tid: [], tgid: [], uid: [], name: [], process: [], cgroup: [], kernel: [] },
+			threads: { from: this.areThreadsTold ? this.actors.length : 0, tid: [], tgid: [], uid: [], name: [], process: [], cgroup: [], container: [], kernel: [] },
 			wakers: { from: this.areThreadsTold ? 3 : 0, tid: [], name: [] },
 			metrics: { from: this.areMetricsTold ? METRICS.length : 0, name: [], unit: [], recorder: [], start: [], end: [], scope: [], frac_bits: [] },
 			kstats: { metric: [], active: [], lost: [], sum: [], slots: [], counts: [], omitted: 0 },
