@@ -302,7 +302,7 @@ export class Stream {
 		});
 	}
 
-	/* Request the stream by fetch(), because an event source does not report the status of the answer. */
+	/* Request the stream by fetch, because an event source does not report the status of the answer. */
 	async ask() {
 		const stop = new AbortController();
 		try {
