@@ -23,6 +23,7 @@ struct sink_request {
 	const char *target;
 	const char *content_type;
 	const char *content_encoding; /* "gzip", "zstd"; NULL: none */
+	const char *header;           /* one more, "Name: value" without control characters; NULL */
 	/* A GET for when it is not known whether the request has arrived: the answer "0" means that
 	 * it has not, and it is sent again. NULL: to send it twice does no harm. */
 	const char *check;
