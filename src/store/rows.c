@@ -345,6 +345,11 @@ struct error *rows_reader_feed(struct rows_reader *reader, struct text piece)
 	return err;
 }
 
+struct error *rows_reader_take(void *reader, struct text piece)
+{
+	return rows_reader_feed(reader, piece);
+}
+
 struct error *rows_reader_finish(struct rows_reader *reader)
 {
 	size_t used = 0, needed = 0;

@@ -88,6 +88,8 @@ struct error *rows_reader_init(struct rows_reader *reader, const struct store_co
 			       size_t count, rows_taker *take, void *context) MUST_CHECK;
 /* Hands out all rows that are complete. Memory is bounded by the longest row. */
 struct error *rows_reader_feed(struct rows_reader *reader, struct text piece) MUST_CHECK;
+/* The same, for a reader as the context of http_request.take. */
+struct error *rows_reader_take(void *reader, struct text piece) MUST_CHECK;
 /* An error if the answer ended within a row. */
 struct error *rows_reader_finish(struct rows_reader *reader) MUST_CHECK;
 void rows_reader_deinit(struct rows_reader *reader);

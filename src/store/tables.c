@@ -34,6 +34,23 @@ static const struct store_column cgroups_columns[] = { STORE_CGROUPS(COLUMN) };
 static const struct store_column cgroup_labels_columns[] = { STORE_CGROUP_LABELS(COLUMN) };
 static const struct store_column losses_columns[] = { STORE_LOSSES(COLUMN) };
 
+/* A metric without a bit does not compile. */
+static const unsigned char metric_bits[METRIC_COUNT] = {
+#undef METRIC
+#define METRIC(type, name, ...) [METRIC_##name] = STORE_BIT_##name,
+#include "metric/metrics.def"
+};
+
+unsigned store_metric_bit(unsigned id)
+{
+	return metric_bits[id];
+}
+
+const char *const store_metric_names[STORE_METRIC_COUNT] = {
+#define METRIC_NAME(name) #name,
+	STORE_METRICS(METRIC_NAME)
+};
+
 static const struct store_table tables[] = {
 #define TABLE_ROW(name, columns, order) \
 	[STORE_TABLE_##name] = { #name, order, name##_columns, array_length(name##_columns) },

@@ -141,6 +141,58 @@ enum { STORE_CGROUP_LABELS(CGROUP_LABELS_PLACE) CGROUP_LABELS_COUNT };
 #define LOSSES_PLACE(type, name) LOSSES_##name,
 enum { STORE_LOSSES(LOSSES_PLACE) LOSSES_COUNT };
 
+/*
+ * The metrics in the order of their bits in measured0 and measured1, which are the same for all
+ * versions: the name of a new one comes at the end, that of one that is gone stays. The table
+ * `metrics` has these numbers.
+ */
+#define STORE_METRICS(M)                                                                       \
+	M(thread_count) M(policy) M(nice) M(priority) M(rt_priority) M(cpu_affinity)           \
+	M(processor) M(state) M(ext_enabled) M(nr_threads) M(run_time_ns)                      \
+	M(wait_time_ns) M(timeslices) M(voluntary_csw) M(nonvoluntary_csw)                     \
+	M(nr_wakeups) M(nr_wakeups_local) M(nr_wakeups_remote) M(nr_wakeups_sync)              \
+	M(nr_wakeups_migrate) M(nr_wakeups_affine) M(nr_wakeups_affine_attempts)               \
+	M(nr_migrations) M(nr_forced_migrations) M(nr_failed_migrations_affine)                \
+	M(nr_failed_migrations_running) M(nr_failed_migrations_hot) M(wait_sum)                \
+	M(wait_count) M(wait_max) M(voluntary_sleep_ns) M(sleep_max) M(block_sum)              \
+	M(block_max) M(kthread_block_sum) M(kthread_block_max) M(iowait_sum)                   \
+	M(iowait_count) M(exec_max) M(slice_max) M(core_forceidle_sum)                         \
+	M(fair_slice_ns) M(wait_in_progress_ns) M(wait_sum_in_progress_ns)                     \
+	M(sleep_in_progress_ns) M(block_in_progress_ns)                                        \
+	M(kthread_block_in_progress_ns) M(iowait_in_progress_ns)                               \
+	M(blkio_in_progress_ns) M(allocated_bytes) M(deallocated_bytes) M(minflt)              \
+	M(majflt) M(utime_clock_ticks) M(stime_clock_ticks) M(rchar) M(wchar)                  \
+	M(syscr) M(syscw) M(read_bytes) M(write_bytes) M(cancelled_write_bytes)                \
+	M(cpu_delay_count) M(cpu_delay_total_ns) M(cpu_delay_max_ns)                           \
+	M(cpu_delay_min_ns) M(blkio_delay_count) M(blkio_delay_total_ns)                       \
+	M(blkio_delay_max_ns) M(blkio_delay_min_ns) M(swapin_delay_count)                      \
+	M(swapin_delay_total_ns) M(swapin_delay_max_ns) M(swapin_delay_min_ns)                 \
+	M(freepages_delay_count) M(freepages_delay_total_ns)                                   \
+	M(freepages_delay_max_ns) M(freepages_delay_min_ns) M(thrashing_delay_count)           \
+	M(thrashing_delay_total_ns) M(thrashing_delay_max_ns)                                  \
+	M(thrashing_delay_min_ns) M(compact_delay_count) M(compact_delay_total_ns)             \
+	M(compact_delay_max_ns) M(compact_delay_min_ns) M(wpcopy_delay_count)                  \
+	M(wpcopy_delay_total_ns) M(wpcopy_delay_max_ns) M(wpcopy_delay_min_ns)                 \
+	M(irq_delay_count) M(irq_delay_total_ns) M(irq_delay_max_ns)                           \
+	M(irq_delay_min_ns) M(hiwater_rss_bytes) M(hiwater_vm_bytes) M(state_exec_ns)          \
+	M(state_exec_user_ns) M(state_exec_system_ns) M(state_runnable_ns)                     \
+	M(state_paging_ns) M(state_sleep_ns) M(state_sleep_disk_ns)                            \
+	M(state_sleep_network_ns) M(state_sleep_pipe_ns) M(state_sleep_timer_ns)               \
+	M(state_sleep_child_ns) M(state_sleep_other_ns) M(state_lock_ns)                       \
+	M(state_lock_futex_ns) M(state_lock_kernel_ns) M(state_idle_ns)                        \
+	M(state_idle_poll_ns) M(state_idle_cond_ns) M(state_idle_accept_ns)                    \
+	M(state_idle_worker_ns) M(state_stopped_ns) M(state_watched_ns)                        \
+	M(state_switches) M(state_now) M(state_now_ns)
+
+enum {
+#define METRIC_BIT(name) STORE_BIT_##name,
+	STORE_METRICS(METRIC_BIT)
+#undef METRIC_BIT
+	STORE_METRIC_COUNT
+};
+#define STORE_METRIC_BITS 128
+_Static_assert(STORE_METRIC_COUNT <= STORE_METRIC_BITS, "threads has no column for this bit");
+
 /* clang-format on */
 
 /* TABLE(name, columns, ORDER BY) */
@@ -161,6 +213,12 @@ enum store_table_id {
 #undef TABLE_ENUM
 		STORE_TABLE_COUNT
 };
+
+/* The bit of a metric in measured0 and, from 64 on, in measured1. `id` is an enum metric_id. */
+unsigned store_metric_bit(unsigned id);
+
+/* The names of metrics by bit: those that are gone, too. */
+extern const char *const store_metric_names[STORE_METRIC_COUNT];
 
 struct store_column {
 	const char *name;

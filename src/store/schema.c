@@ -1,0 +1,618 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "store/schema.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "metric/metric.h"
+
+static const struct {
+	const char *type, *codec;
+} types[STORE_TYPE_COUNT] = {
+#define TYPE_ROW(id, name, codec) [STORE_##id] = { name, codec },
+	STORE_TYPES(TYPE_ROW)
+};
+
+static const struct {
+	const char *name;
+	unsigned days;
+	const char *partition;
+} keeps[STORE_KEEP_COUNT] = {
+#define KEEP_ROW(id, name, days, partition) [STORE_KEEP_##id] = { name, days, partition },
+	STORE_KEEPS(KEEP_ROW)
+};
+
+/* --- the tables in the server --- */
+
+/* How tables.h and the views become tables of ClickHouse. */
+struct server_table {
+	const char *name;
+	const struct store_column *columns;
+	size_t count;
+	const char *engine, *order;
+	enum store_keep keep;
+	const char *time; /* its column, by which rows end; NULL: they do not */
+	bool is_partitioned;
+};
+
+/* A column of a table of sums: what it is the sum of, or a part of the key. */
+struct sum_column {
+	struct store_column column;
+	const char *expression; /* NULL: of the column of this name */
+	bool is_key;
+};
+
+/* A table of sums, and the view that fills it. */
+struct sums {
+	struct server_table table;
+	struct store_column *columns; /* owned */
+	struct sum_column *sums;      /* owned, `table.count` of them */
+	const char *source, *span;
+};
+
+/* ENGINE(table, engine, lifetime, time, partitioned) */
+#define SCHEMA_ENGINES(ENGINE)                                                 \
+	ENGINE(samples, "MergeTree", RAW, "t", true)                           \
+	ENGINE(stacks, "ReplacingMergeTree(seen)", HOUR, "seen", false)        \
+	ENGINE(states, "MergeTree", RAW, "t", true)                            \
+	ENGINE(threads, "MergeTree", RAW, "t", true)                           \
+	ENGINE(hosts, "ReplacingMergeTree(seen)", HOUR, "seen", false)         \
+	ENGINE(loads, "MergeTree", MINUTE, "t", true)                          \
+	ENGINE(cgroups, "MergeTree", RAW, "t", true)                           \
+	ENGINE(cgroup_labels, "ReplacingMergeTree(seen)", HOUR, "seen", false) \
+	ENGINE(losses, "MergeTree", HOUR, "t", true)
+
+static const struct {
+	const char *engine;
+	enum store_keep keep;
+	const char *time;
+	bool is_partitioned;
+} engines[STORE_TABLE_COUNT] = {
+#define ENGINE_ROW(table, engine, keep, time, partitioned) \
+	[STORE_TABLE_##table] = { engine, STORE_KEEP_##keep, time, partitioned },
+	SCHEMA_ENGINES(ENGINE_ROW)
+};
+
+static const struct store_column version_columns[] = { { "version", STORE_U32 },
+						       { "changed", STORE_TIME },
+						       { "program", STORE_STRING } };
+static const struct store_column metric_columns[] = { { "number", STORE_U8 },
+						      { "name", STORE_STRING } };
+
+static const struct server_table own_tables[] = {
+	{ "schema_version", version_columns, array_length(version_columns), "MergeTree", "version",
+	  0, NULL, false },
+	{ "metrics", metric_columns, array_length(metric_columns), "ReplacingMergeTree", "number",
+	  0, NULL, false },
+};
+
+static struct server_table table_of(enum store_table_id id)
+{
+	const struct store_table *table = store_table(id);
+
+	return (struct server_table){
+		.name = table->name,
+		.columns = table->columns,
+		.count = table->count,
+		.engine = engines[id].engine,
+		.order = table->order,
+		.keep = engines[id].keep,
+		.time = engines[id].time,
+		.is_partitioned = engines[id].is_partitioned,
+	};
+}
+
+/* --- sums --- */
+
+/* The columns of a table whose rows are summed up, by the place in their table. */
+static bool samples_sum(size_t place, struct sum_column *column)
+{
+	column->is_key = place < SAMPLES_ns;
+	if (!column->is_key)
+		column->column.type = STORE_SUM64;
+	return place != SAMPLES_longest_ns;
+}
+
+static bool states_sum(size_t place, struct sum_column *column)
+{
+	column->is_key = place < STATES_COUNT && place != STATES_ms && place != STATES_threads;
+	if (place == STATES_threads) {
+		column->column = (struct store_column){ "thread_ms", STORE_U64 };
+		column->expression = "toUInt64(threads) * ms";
+	}
+	return place != STATES_ms;
+}
+
+static bool threads_sum(size_t place, struct sum_column *column)
+{
+	switch (place) {
+	case THREADS_ms:
+		column->column = (struct store_column){ "active_ms", STORE_U64 };
+		column->expression = "ms";
+		return true;
+	case THREADS_tgid:
+	case THREADS_tid:
+	case THREADS_uid:
+	case THREADS_started:
+		return false;
+	default:
+		column->is_key = place < THREADS_COUNT;
+		return column->is_key || metrics[place - THREADS_COUNT].kind == KIND_TOTAL;
+	}
+}
+
+static const struct {
+	enum store_table_id source;
+	/* Returns whether the column has a place in the sums. */
+	bool (*sum)(size_t place, struct sum_column *column);
+	const char *order;
+	struct {
+		const char *name, *span;
+	} spans[2];
+} sum_rows[] = {
+	{ STORE_TABLE_samples,
+	  samples_sum,
+	  "host, process, comm, class, state, stack, cgroup, t",
+	  { { "samples_1m", "toStartOfMinute" }, { "samples_1h", "toStartOfHour" } } },
+	{ STORE_TABLE_states,
+	  states_sum,
+	  "host, process, comm, cgroup, t",
+	  { { "states_1m", "toStartOfMinute" }, { "states_1h", "toStartOfHour" } } },
+	{ STORE_TABLE_threads,
+	  threads_sum,
+	  "host, process, comm, cgroup, measured0, measured1, t",
+	  { { "threads_1m", "toStartOfMinute" }, { "threads_1h", "toStartOfHour" } } },
+};
+
+static void sums_deinit(struct sums *sums)
+{
+	free(sums->columns);
+	free(sums->sums);
+}
+
+static struct error *sums_init(struct sums *sums, size_t row, size_t span)
+{
+	const struct store_table *source = store_table(sum_rows[row].source);
+	size_t count = 0;
+
+	*sums = (struct sums){
+		.columns = calloc(source->count, sizeof(*sums->columns)),
+		.sums = calloc(source->count, sizeof(*sums->sums)),
+		.source = source->name,
+		.span = sum_rows[row].spans[span].span,
+	};
+	if (!sums->columns || !sums->sums)
+		return &error_no_memory;
+	for (size_t place = 0; place < source->count; place++) {
+		struct sum_column column = { .column = source->columns[place] };
+
+		if (!sum_rows[row].sum(place, &column))
+			continue;
+		sums->columns[count] = column.column;
+		sums->sums[count++] = column;
+	}
+	sums->table = (struct server_table){
+		.name = sum_rows[row].spans[span].name,
+		.columns = sums->columns,
+		.count = count,
+		.engine = "SummingMergeTree",
+		.order = sum_rows[row].order,
+		.keep = span == 0 ? STORE_KEEP_MINUTE : STORE_KEEP_HOUR,
+		.time = "t",
+		.is_partitioned = true,
+	};
+	return NULL;
+}
+
+/* --- statements --- */
+
+struct writer {
+	const struct store_server *server;
+	const struct schema_wanted *wanted;
+	const struct schema_present *present;
+	struct schema_plan *plan;
+	FILE *out; /* of the statement that is being written */
+	char *query;
+	size_t length;
+};
+
+static void put_identifier(FILE *out, const char *name)
+{
+	fputc('`', out);
+	for (; *name; name++) {
+		if (*name == '`' || *name == '\\')
+			fputc('\\', out);
+		fputc(*name, out);
+	}
+	fputc('`', out);
+}
+
+static void put_table(const struct writer *writer, const char *name)
+{
+	put_identifier(writer->out, writer->wanted->database);
+	fprintf(writer->out, ".%s", name);
+}
+
+static struct error *begin(struct writer *writer)
+{
+	writer->query = NULL;
+	writer->out = open_memstream(&writer->query, &writer->length);
+	return writer->out ? NULL : &error_no_memory;
+}
+
+/* The statement is complete. `data` is taken. */
+static struct error *end_with(struct writer *writer, struct rows data)
+{
+	bool is_whole = !ferror(writer->out);
+
+	if (fclose(writer->out) == 0 && is_whole &&
+	    array_push(writer->plan, (struct schema_statement){ writer->query, data }))
+		return NULL;
+	free(writer->query);
+	array_deinit(&data);
+	return &error_no_memory;
+}
+
+static struct error *end(struct writer *writer)
+{
+	return end_with(writer, (struct rows){ 0 });
+}
+
+static bool has(const struct writer *writer, const char *table, const char *column)
+{
+	size_t length = strlen(table);
+
+	for (size_t i = 0; i < writer->present->columns.count; i++) {
+		const char *name = writer->present->columns.items[i];
+
+		if (strncmp(name, table, length) == 0 && name[length] == '.' &&
+		    (!column || strcmp(name + length + 1, column) == 0))
+			return true;
+	}
+	return false;
+}
+
+static void put_column(const struct writer *writer, const struct store_column *column)
+{
+	fprintf(writer->out, "%s %s", column->name, types[column->type].type);
+	if (writer->server->is_current)
+		fprintf(writer->out, " CODEC(%s)", types[column->type].codec);
+}
+
+static void put_lifetime(const struct writer *writer, const struct server_table *table)
+{
+	unsigned days = writer->wanted->days[table->keep];
+
+	if (table->time && writer->server->is_current)
+		fprintf(writer->out, " TTL %s + INTERVAL %u DAY", table->time,
+			days ? days : keeps[table->keep].days);
+}
+
+/* Inserts whose token was seen are ignored: also by the tables of sums, which get their parts of
+ * the same insert. */
+#define DEDUPLICATION "non_replicated_deduplication_window = 10000"
+
+static struct error *create_table(struct writer *writer, const struct server_table *table)
+{
+	struct error *err = begin(writer);
+
+	if (err)
+		return err;
+	fputs("CREATE TABLE IF NOT EXISTS ", writer->out);
+	put_table(writer, table->name);
+	for (size_t i = 0; i < table->count; i++) {
+		fputs(i ? ", " : " (", writer->out);
+		put_column(writer, &table->columns[i]);
+	}
+	fprintf(writer->out, ") ENGINE = %s", table->engine);
+	if (table->is_partitioned)
+		fprintf(writer->out, " PARTITION BY %s(%s)", keeps[table->keep].partition,
+			table->time);
+	fprintf(writer->out, " ORDER BY (%s)", table->order);
+	put_lifetime(writer, table);
+	if (writer->server->is_current)
+		fprintf(writer->out, " SETTINGS " DEDUPLICATION "%s",
+			table->is_partitioned ? ", ttl_only_drop_parts = 1" : "");
+	writer->plan->created++;
+	return end(writer);
+}
+
+/* A column that is new comes behind the one before it in the table. */
+static struct error *add_columns(struct writer *writer, const struct server_table *table)
+{
+	struct error *err;
+
+	for (size_t i = 0; i < table->count; i++) {
+		if (has(writer, table->name, table->columns[i].name))
+			continue;
+		err = begin(writer);
+		if (err)
+			return err;
+		fputs("ALTER TABLE ", writer->out);
+		put_table(writer, table->name);
+		fprintf(writer->out, " ADD COLUMN %s",
+			writer->server->is_current ? "IF NOT EXISTS " : "");
+		put_column(writer, &table->columns[i]);
+		if (i)
+			fprintf(writer->out, " AFTER %s", table->columns[i - 1].name);
+		err = end(writer);
+		if (err)
+			return err;
+		writer->plan->added++;
+	}
+	return NULL;
+}
+
+/* Of a table that is there already, the lifetime may have been asked for anew. */
+static struct error *change_lifetime(struct writer *writer, const struct server_table *table)
+{
+	struct error *err;
+
+	if (!table->time || !writer->server->is_current || !writer->wanted->days[table->keep])
+		return NULL;
+	err = begin(writer);
+	if (err)
+		return err;
+	fputs("ALTER TABLE ", writer->out);
+	put_table(writer, table->name);
+	fputs(" MODIFY", writer->out);
+	put_lifetime(writer, table);
+	return end(writer);
+}
+
+static struct error *put_server_table(struct writer *writer, const struct server_table *table)
+{
+	struct error *err;
+
+	if (!has(writer, table->name, NULL))
+		return create_table(writer, table);
+	err = add_columns(writer, table);
+	return err ? err : change_lifetime(writer, table);
+}
+
+static struct error *drop_view(struct writer *writer, const struct sums *sums)
+{
+	struct error *err = begin(writer);
+
+	if (err)
+		return err;
+	fputs("DROP TABLE IF EXISTS ", writer->out);
+	put_table(writer, sums->table.name);
+	fputs("_view", writer->out);
+	return end(writer);
+}
+
+static struct error *create_view(struct writer *writer, const struct sums *sums)
+{
+	struct error *err = begin(writer);
+	const char *separator = " AS SELECT ";
+
+	if (err)
+		return err;
+	fputs("CREATE MATERIALIZED VIEW IF NOT EXISTS ", writer->out);
+	put_table(writer, sums->table.name);
+	fputs("_view TO ", writer->out);
+	put_table(writer, sums->table.name);
+	for (size_t i = 0; i < sums->table.count; i++) {
+		const struct sum_column *sum = &sums->sums[i];
+		const char *name = sum->column.name;
+
+		fputs(separator, writer->out);
+		separator = ", ";
+		if (!sum->is_key)
+			fprintf(writer->out, "sum(%s) AS %s",
+				sum->expression ? sum->expression : name, name);
+		else if (strcmp(name, "t") == 0)
+			fprintf(writer->out, "%s(t) AS t", sums->span);
+		else
+			fputs(name, writer->out);
+	}
+	fputs(" FROM ", writer->out);
+	put_table(writer, sums->source);
+	separator = " GROUP BY ";
+	for (size_t i = 0; i < sums->table.count; i++) {
+		if (!sums->sums[i].is_key)
+			continue;
+		fprintf(writer->out, "%s%s", separator, sums->sums[i].column.name);
+		separator = ", ";
+	}
+	return end(writer);
+}
+
+/* A view that lacks columns is made anew: what is inserted in between is in the source alone. */
+static struct error *put_sums(struct writer *writer, size_t row, size_t span)
+{
+	size_t changes = writer->plan->added + writer->plan->created;
+	struct sums sums;
+	struct error *err = sums_init(&sums, row, span);
+
+	if (!err)
+		err = put_server_table(writer, &sums.table);
+	if (!err && has(writer, sums.table.name, NULL) &&
+	    changes != writer->plan->added + writer->plan->created)
+		err = drop_view(writer, &sums);
+	if (!err)
+		err = create_view(writer, &sums);
+	sums_deinit(&sums);
+	return err;
+}
+
+static struct error *create_database(struct writer *writer)
+{
+	struct error *err = begin(writer);
+
+	if (err)
+		return err;
+	fputs("CREATE DATABASE IF NOT EXISTS ", writer->out);
+	put_identifier(writer->out, writer->wanted->database);
+	return end(writer);
+}
+
+/* A row for each bit: those that are there become one with it. */
+static struct error *insert_metrics(struct writer *writer)
+{
+	struct rows rows = { 0 };
+	struct error *err = NULL;
+
+	for (unsigned i = 0; i < STORE_METRIC_COUNT && !err; i++) {
+		const union store_value row[] = { { i },
+						  { .text = text_of(store_metric_names[i]) } };
+
+		err = rows_append(&rows, metric_columns, array_length(metric_columns), row);
+	}
+	if (!err)
+		err = begin(writer);
+	if (err) {
+		array_deinit(&rows);
+		return err;
+	}
+	fputs("INSERT INTO ", writer->out);
+	put_table(writer, "metrics");
+	fputs(" (number, name) FORMAT RowBinary", writer->out);
+	return end_with(writer, rows);
+}
+
+static struct error *insert_version(struct writer *writer)
+{
+	const union store_value row[] = { { STORE_VERSION },
+					  { (uint64_t)time(NULL) },
+					  { .text = text_of(writer->wanted->program) } };
+	struct rows rows = { 0 };
+	struct error *err = rows_append(&rows, version_columns, array_length(version_columns), row);
+
+	if (!err)
+		err = begin(writer);
+	if (err) {
+		array_deinit(&rows);
+		return err;
+	}
+	fputs("INSERT INTO ", writer->out);
+	put_table(writer, "schema_version");
+	fputs(" (version, changed, program) FORMAT RowBinary", writer->out);
+	return end_with(writer, rows);
+}
+
+/* The version comes last: a schema that was made halfway has none, or the one before. */
+static struct error *write_plan(struct writer *writer)
+{
+	struct error *err = create_database(writer);
+
+	for (size_t i = 0; i < array_length(own_tables) && !err; i++)
+		err = put_server_table(writer, &own_tables[i]);
+	for (unsigned id = 0; id < STORE_TABLE_COUNT && !err; id++) {
+		struct server_table table = table_of(id);
+
+		err = put_server_table(writer, &table);
+	}
+	for (size_t row = 0; row < array_length(sum_rows) && !err; row++)
+		for (size_t span = 0; span < array_length(sum_rows[row].spans) && !err; span++)
+			err = put_sums(writer, row, span);
+	if (!err)
+		err = insert_metrics(writer);
+	if (!err && writer->present->version < STORE_VERSION)
+		err = insert_version(writer);
+	return err;
+}
+
+struct error *schema_plan(const struct store_server *server, const struct schema_wanted *wanted,
+			  const struct schema_present *present, struct schema_plan *ret)
+{
+	struct schema_plan plan = { 0 };
+	struct writer writer = {
+		.server = server, .wanted = wanted, .present = present, .plan = &plan
+	};
+	struct error *err;
+
+	if (present->version > STORE_VERSION)
+		return error_create("the tables in %s have version %" PRIu64
+				    ", and this ctprof knows versions up to %d: update ctprof",
+				    wanted->database, present->version, STORE_VERSION);
+	err = write_plan(&writer);
+	if (err) {
+		schema_plan_deinit(&plan);
+		return err;
+	}
+	*ret = plan;
+	return NULL;
+}
+
+void schema_plan_deinit(struct schema_plan *plan)
+{
+	for (size_t i = 0; i < plan->count; i++) {
+		free(plan->items[i].query);
+		array_deinit(&plan->items[i].data);
+	}
+	array_deinit(plan);
+}
+
+/* --- what is there --- */
+
+void schema_present_deinit(struct schema_present *present)
+{
+	lines_deinit(&present->columns);
+}
+
+/* A query about a database, whose name it has as a text. */
+static char *query_about(const char *before, const char *database, const char *after)
+{
+	char *query = NULL;
+	size_t length;
+	FILE *out = open_memstream(&query, &length);
+
+	if (!out)
+		return NULL;
+	fprintf(out, "%sunhex('", before);
+	for (; *database; database++)
+		fprintf(out, "%02x", (unsigned char)*database);
+	fprintf(out, "')%s", after);
+	if (fclose(out) == 0)
+		return query;
+	free(query);
+	return NULL;
+}
+
+char *schema_columns_query(const char *database)
+{
+	return query_about("SELECT concat(table, '.', name) FROM system.columns WHERE database = ",
+			   database, " FORMAT RowBinary");
+}
+
+char *schema_version_query(const char *database)
+{
+	char *query = NULL;
+	size_t length;
+	FILE *out = open_memstream(&query, &length);
+
+	if (!out)
+		return NULL;
+	fputs("SELECT toUInt64(max(version)) FROM ", out);
+	put_identifier(out, database);
+	fputs(".schema_version FORMAT RowBinary", out);
+	if (fclose(out) == 0)
+		return query;
+	free(query);
+	return NULL;
+}
+
+bool store_server_parse(struct text version, struct store_server *ret)
+{
+	struct text part, rest = text_trim(version);
+	uint32_t numbers[2];
+
+	for (size_t i = 0; i < array_length(numbers); i++)
+		if (!text_cut(&rest, '.', &part) || !text_u32(part, &numbers[i]))
+			return false;
+	*ret = (struct store_server){
+		.major = numbers[0],
+		.minor = numbers[1],
+		.is_current = numbers[0] > 22 || (numbers[0] == 22 && numbers[1] >= 3),
+	};
+	return true;
+}
+
+const char *schema_settings(const struct store_server *server)
+{
+	return server->major < 20 ? "&allow_experimental_low_cardinality_type=1" : "";
+}
