@@ -25,6 +25,10 @@ struct error *profile_write_json_with(const struct profile *profile, profile_mem
 				      const void *more_context, json_sink sink,
 				      void *context) MUST_CHECK;
 
+/* Profile as `.raw`: that JSON, packed by zstd. */
+struct error *profile_write_raw(const struct profile *profile, json_sink sink,
+				void *context) MUST_CHECK;
+
 /* pprof's profile.proto, packed by gzip. Of the sample types "on-cpu"/"nanoseconds" and
  * "off-cpu"/"nanoseconds" there are those that there is time of; counts are "samples"/"count", of
  * events too. */

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/zstream.h"
 #include "profile/files.h"
 #include "profile/schema.h"
 #include "state/reading.h"
@@ -279,4 +280,18 @@ struct error *profile_write_json_with(const struct profile *profile, profile_mem
 struct error *profile_write_json(const struct profile *profile, json_sink sink, void *context)
 {
 	return profile_write_json_with(profile, NULL, NULL, sink, context);
+}
+
+struct error *profile_write_raw(const struct profile *profile, json_sink sink, void *context)
+{
+	struct zstream_writer writer;
+	struct error *err = zstream_writer_init(&writer, sink, context);
+
+	if (err)
+		return err;
+	err = profile_write_json(profile, zstream_write, &writer);
+	if (!err)
+		err = zstream_finish(&writer);
+	zstream_writer_deinit(&writer);
+	return err;
 }

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/zstream.h"
 #include "profile/files.h"
 #include "report/profile_text.h"
 
@@ -82,14 +81,5 @@ struct error *profile_print_pprof(const struct profile_report *report, json_sink
 
 struct error *profile_print_raw(const struct profile_report *report, json_sink sink, void *context)
 {
-	struct zstream_writer writer;
-	struct error *err = zstream_writer_init(&writer, sink, context);
-
-	if (err)
-		return err;
-	err = profile_write_json(report->profile, zstream_write, &writer);
-	if (!err)
-		err = zstream_finish(&writer);
-	zstream_writer_deinit(&writer);
-	return err;
+	return profile_write_raw(report->profile, sink, context);
 }
