@@ -21,6 +21,7 @@
 
 struct collector {
 	struct collector_options options;
+	struct capture_options capture;
 	struct profile_session *session;
 	struct capturer *capturer; /* NULL: captures do not work here; `failure` says why */
 	struct error *failure;
@@ -40,6 +41,7 @@ struct collector {
 	uint64_t next_ns;                  /* CLOCK_MONOTONIC: of the next reading */
 	uint64_t ends_ns;                  /* CLOCK_MONOTONIC; UINT64_MAX: never */
 	bool has_no_reader;
+	bool receiver_has_work;
 };
 
 struct error *collector_open(const struct collector_options *options, struct collector **ret)
@@ -50,13 +52,14 @@ struct error *collector_open(const struct collector_options *options, struct col
 	if (!c)
 		return &error_no_memory;
 	c->options = *options;
+	c->capture = *options->capture;
 	err = profile_session_open(options->profile, &c->session);
 	if (err) {
 		free(c);
 		return err;
 	}
 	/* Opening reads no process. If it fails, everything but snapshots works. */
-	c->failure = capturer_open_beside(options->capture, &c->capturer);
+	c->failure = capturer_open_beside(&c->capture, &c->capturer);
 	*ret = c;
 	if (options->no_inspection)
 		return NULL;
@@ -81,6 +84,11 @@ void collector_close(struct collector *c)
 }
 
 /* --- to the web process --- */
+
+static bool has_web_process(const struct collector *c)
+{
+	return c->options.socket >= 0;
+}
 
 static bool is_sending(const struct collector *c)
 {
@@ -204,29 +212,95 @@ static struct error *read_kstats(struct collector *c, struct kstats_changes *ret
 	return c->kstats ? kstats_watch_read(c->kstats, ret) : NULL;
 }
 
-static struct error *take_reading(struct collector *c, const struct kstats_changes *kstats)
+/* Take a snapshot for the receiver. Without one it gets the rest of the reading. */
+static void capture_reading(struct collector *c, struct ctprof_snapshot **ret_snapshot,
+			    struct error **ret_failure)
 {
-	_cleanup_(profile_destroy) struct profile *profile = NULL;
-	struct tick_host host;
-	struct error *err;
-	PRIVILEGES_RAISED;
+	const unsigned without = c->capture.without;
 
-	err = profile_session_read(c->session, &profile);
-	/* At the same time: naming frames can take longer than the interval. */
-	read_host(c, &host);
-	if (!err)
-		err = name_frames(c, profile);
-	if (err)
-		return err;
-	if (!profile->meta.version)
-		profile->meta.version =
-			profile_name(profile, c->options.version, strlen(c->options.version));
-	err = tick_pack(profile, &host, kstats, &c->reading);
+	if (!c->options.receiver.wants_snapshots)
+		return;
+	if (!c->capturer) {
+		*ret_failure = error_create("%s", c->failure->message);
+		return;
+	}
+	c->capture.without = c->options.receiver.without;
+	*ret_failure = capturer_take(c->capturer, ret_snapshot);
+	c->capture.without = without;
+}
+
+static struct error *give_reading(struct collector *c, const struct profile *profile,
+				  const struct tick_host *host, struct ctprof_snapshot *snapshot,
+				  const struct error *failure)
+{
+	struct collector_reading reading = {
+		.profile = profile,
+		.host = host,
+		.snapshot = snapshot,
+		.failure = failure ? failure->message : NULL,
+	};
+
+	if (!c->options.receiver.take)
+		return NULL;
+	return c->options.receiver.take(c->options.receiver.context, &reading);
+}
+
+/* The snapshot that the first interval begins with. */
+static struct error *give_first(struct collector *c)
+{
+	_cleanup_(snapshot_destroy) struct ctprof_snapshot *snapshot = NULL;
+	_cleanup_error_ struct error *failure = NULL;
+
+	{
+		PRIVILEGES_RAISED;
+
+		capture_reading(c, &snapshot, &failure);
+	}
+	return give_reading(c, NULL, NULL, snapshot, failure);
+}
+
+static struct error *begin_sending_reading(struct collector *c, const struct profile *profile,
+					   const struct tick_host *host,
+					   const struct kstats_changes *kstats)
+{
+	struct error *err;
+
+	if (!has_web_process(c))
+		return NULL;
+	err = tick_pack(profile, host, kstats, &c->reading);
 	if (err)
 		return err;
 	c->readings++;
 	begin_sending(c, &c->reading);
 	return NULL;
+}
+
+static struct error *take_reading(struct collector *c, const struct kstats_changes *kstats)
+{
+	_cleanup_(profile_destroy) struct profile *profile = NULL;
+	_cleanup_(snapshot_destroy) struct ctprof_snapshot *snapshot = NULL;
+	_cleanup_error_ struct error *failure = NULL;
+	struct tick_host host;
+	struct error *err;
+
+	{
+		PRIVILEGES_RAISED;
+
+		err = profile_session_read(c->session, &profile);
+		/* At the same time: naming frames can take longer than the interval. */
+		read_host(c, &host);
+		if (!err)
+			capture_reading(c, &snapshot, &failure);
+		if (!err)
+			err = name_frames(c, profile);
+	}
+	if (err)
+		return err;
+	if (!profile->meta.version)
+		profile->meta.version =
+			profile_name(profile, c->options.version, strlen(c->options.version));
+	err = begin_sending_reading(c, profile, &host, kstats);
+	return err ? err : give_reading(c, profile, &host, snapshot, failure);
 }
 
 /* --- requests --- */
@@ -246,7 +320,7 @@ static void receive_requests(struct collector *c)
 	char bytes[RECEIVE_BYTES];
 	ssize_t got;
 
-	if (!may_receive(c))
+	if (!has_web_process(c) || !may_receive(c))
 		return;
 	got = recv(c->options.socket, bytes, sizeof(bytes), MSG_DONTWAIT);
 	if (got <= 0)
@@ -398,12 +472,14 @@ static void wait_for_events(struct collector *c)
 		/* Ignore a result until the current message is sent. */
 		{ .fd = c->inspector && !sends ? thread_inspector_fd(c->inspector) : -1,
 		  .events = POLLIN },
+		{ .fd = c->options.receiver.work ? c->options.receiver.fd : -1, .events = POLLIN },
 	};
 
 	ppoll(reasons, array_length(reasons), &left, c->options.mask);
 	if (reasons[0].revents)
 		usleep((useconds_t)(profile_session_gather_ns(c->session) / 1000));
 	c->has_no_reader |= (reasons[1].revents & (POLLHUP | POLLERR)) != 0;
+	c->receiver_has_work = reasons[3].revents != 0;
 }
 
 static struct error *tick_session(struct collector *c)
@@ -478,6 +554,18 @@ static bool is_over(const struct collector *c)
 	       have_targets_ended(c);
 }
 
+/* What was counted since the last reading, for a receiver that is to miss nothing. */
+static struct error *take_last(struct collector *c)
+{
+	const struct kstats_changes none = { 0 };
+
+	if (!c->options.receiver.take)
+		return NULL;
+	/* Nothing more goes to the web process. */
+	c->options.socket = -1;
+	return take_reading(c, &none);
+}
+
 struct error *collector_run(struct collector *c)
 {
 	struct error *err = start(c);
@@ -485,11 +573,15 @@ struct error *collector_run(struct collector *c)
 
 	if (!err)
 		err = begin_kstats(c);
+	if (!err)
+		err = give_first(c);
 	c->next_ns = now + c->options.interval_ns;
 	c->ends_ns = c->options.duration_ns ? now + c->options.duration_ns : UINT64_MAX;
 	while (!err && !is_over(c)) {
 		wait_for_events(c);
 		err = tick_session(c);
+		if (!err && c->receiver_has_work)
+			err = c->options.receiver.work(c->options.receiver.context);
 		/* Before readings: where these are slow, one may be due in each round. */
 		if (!err)
 			err = serve_requests(c);
@@ -498,5 +590,5 @@ struct error *collector_run(struct collector *c)
 		if (!err)
 			err = send_message(c);
 	}
-	return err;
+	return err ? err : take_last(c);
 }

@@ -10,6 +10,9 @@
  * The web process may request more (request.h); the collector decides how often it answers. While
  * the web process has not received a message completely, the next reading is delayed, and then
  * covers a longer time: nothing is lost, and at most one reading waits in memory.
+ *
+ * A caller in the same process gets each reading as a profile, too (collector_receiver), with or
+ * without a web process.
  */
 #ifndef SERVE_COLLECTOR_H
 #define SERVE_COLLECTOR_H
@@ -18,10 +21,33 @@
 
 #include "capture/capture.h"
 #include "sched/profile_session.h"
+#include "serve/tick.h"
+
+struct collector_reading {
+	/* What was counted in the interval; frames have names. NULL: the first interval begins. */
+	const struct profile *profile;
+	const struct tick_host *host; /* NULL at the beginning */
+	/* Of all threads, taken right after the profile was read; the receiver may change it. NULL:
+	 * none was asked for, or `failure` says why there is none. */
+	struct ctprof_snapshot *snapshot;
+	const char *failure;
+};
+
+/* Called by the collector's thread, which waits for them. */
+struct collector_receiver {
+	void *context;
+	/* Takes a reading, which the collector releases. An error ends the collector. NULL: there
+	 * is no receiver. */
+	struct error *(*take)(void *context, struct collector_reading *reading);
+	int fd; /* work() is called when it is readable; -1: never */
+	struct error *(*work)(void *context);
+	bool wants_snapshots;
+	unsigned without; /* what these leave out: a bit for each enum capture_part */
+};
 
 struct collector_options {
 	const struct profile_options *profile;
-	const struct capture_options *capture; /* of snapshots; must stay */
+	const struct capture_options *capture; /* of snapshots; what it points to must stay */
 	bool no_inspection;                    /* ignore requests to inspect threads */
 	uint64_t interval_ns;
 	uint64_t duration_ns;   /* 0: no limit */
@@ -29,10 +55,11 @@ struct collector_options {
 	/* Called when all targets have ended: may new ones appear? NULL: no. */
 	bool (*may_return)(void *context);
 	void *context;
-	const char *kstats;   /* names of the metrics to read: a glob; NULL: all; "": none */
-	int socket;           /* to the web process; the caller closes it */
-	const char *version;  /* of ctprof, for the meta data */
-	const sigset_t *mask; /* signal mask while the collector sleeps */
+	const char *kstats; /* names of the metrics to read: a glob; NULL: all; "": none */
+	int socket;         /* to the web process; the caller closes it. -1: there is none */
+	struct collector_receiver receiver;
+	const char *version;                  /* of ctprof, for the meta data */
+	const sigset_t *mask;                 /* signal mask while the collector sleeps */
 	const volatile sig_atomic_t *is_over; /* set by a signal's handler */
 };
 
