@@ -239,6 +239,7 @@ struct words_found {
 	int count;
 	const struct option_row *option; /* the last one */
 	bool has_end;                    /* "--" stands behind the options */
+	bool *given; /* a mark for each row of an option that there was; may be NULL */
 };
 
 /* An option of a command to run, which stands before it without "--"; NULL: it is not. */
@@ -321,6 +322,8 @@ static struct error *take_option(const struct command *command, int found, char 
 		return unknown_option(command, argv[optind - 1], words);
 	err = row->parse(optarg, (char *)arguments + row->offset);
 	words->option = row;
+	if (words->given)
+		words->given[row - command->options] = true;
 	return err ? error_prefix(err, "--%s", row->name) : NULL;
 }
 
@@ -391,8 +394,14 @@ static struct error *parse_all(const struct command *command, int argc, char **a
 int options_parse(const struct command *command, int argc, char **argv, void *arguments,
 		  int *ret_status)
 {
+	return options_parse_noting(command, argc, argv, arguments, NULL, ret_status);
+}
+
+int options_parse_noting(const struct command *command, int argc, char **argv, void *arguments,
+			 bool *given, int *ret_status)
+{
 	_cleanup_free_ char **items = calloc((size_t)argc + 1, sizeof(*items));
-	struct words_found words = { .items = items };
+	struct words_found words = { .items = items, .given = given };
 	help_printer *help = NULL;
 	struct error *err =
 		items ? parse_all(command, argc, argv, arguments, &words, &help) : &error_no_memory;
@@ -414,6 +423,52 @@ int options_parse(const struct command *command, int argc, char **argv, void *ar
 		return -1;
 	}
 	return first;
+}
+
+/* --- from elsewhere --- */
+
+size_t option_number(const struct command *command, const char *name)
+{
+	size_t number = 0;
+
+	while (number < command->option_count && strcmp(command->options[number].name, name) != 0)
+		number++;
+	return number;
+}
+
+static struct error *take_yes_or_no(const struct option_row *row, const char *value, void *at)
+{
+	static const struct {
+		const char *word;
+		bool is_yes;
+	} words[] = { { "yes", true }, { "true", true }, { "no", false }, { "false", false } };
+
+	for (size_t i = 0; i < array_length(words); i++)
+		if (strcmp(value, words[i].word) == 0)
+			return words[i].is_yes ? row->parse(NULL, at) : NULL;
+	return error_create("expected yes or no");
+}
+
+struct error *option_take(const struct command *command, const char *name, const char *value,
+			  void *arguments)
+{
+	const size_t number = option_number(command, name);
+	const struct option_row *row = &command->options[number];
+	const char *nearest;
+	char shown[80];
+	struct error *err;
+
+	if (number == command->option_count) {
+		nearest = text_nearest(name, &command->options[0].name, command->option_count,
+				       sizeof(command->options[0]));
+		safe(name, shown);
+		return nearest ? error_create("unknown key '%s'; did you mean '%s'?", shown,
+					      nearest)
+			       : error_create("unknown key '%s'", shown);
+	}
+	err = row->argument ? row->parse(value, (char *)arguments + row->offset)
+			    : take_yes_or_no(row, value, (char *)arguments + row->offset);
+	return err ? error_prefix(err, "%s", row->name) : NULL;
 }
 
 int report_error(struct error *err, int status)

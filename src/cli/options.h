@@ -112,6 +112,18 @@ struct error *each_piece(const char *list, const char *what,
 int options_parse(const struct command *command, int argc, char **argv, void *arguments,
 		  int *ret_status);
 
+/* The same, which also marks in `given`, by the number of its row, each option that there was. */
+int options_parse_noting(const struct command *command, int argc, char **argv, void *arguments,
+			 bool *given, int *ret_status);
+
+/* Take an option from elsewhere than the command line, such as a file: `name` is written in full,
+ * and `value` is "yes" or "no" for options that take no argument. Texts must stay. */
+struct error *option_take(const struct command *command, const char *name, const char *value,
+			  void *arguments) MUST_CHECK;
+
+/* The number of the row of that name; if there is none, how many rows there are. */
+size_t option_number(const struct command *command, const char *name);
+
 /* Print an error as "ctprof: ..." and return `status`. Consumes it. */
 enum {
 	STATUS_DONE = 0,
