@@ -43,6 +43,9 @@ struct sink_type {
 	void (*close)(void *sink);
 };
 
+/* The type that is built in under this name, which is also that of its option; NULL: it is not. */
+const struct sink_type *sink_type_named(const char *name);
+
 extern const struct sink_type sink_clickhouse, sink_pyroscope, sink_otlp, sink_parca;
 
 #endif

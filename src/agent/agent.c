@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "agent/agent.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/counters.h"
+#include "agent/delivery.h"
+#include "base/clock.h"
+
+struct open_sink {
+	const struct sink_type *type;
+	void *sink;
+	char name[DELIVERY_SINK_NAME_SIZE];
+	bool has_failed; /* at the last interval, and it was said */
+};
+
+struct agent {
+	const struct agent_options *options;
+	struct open_sink sinks[DELIVERY_SINKS_MOST];
+	size_t sink_count;
+	struct delivery *delivery; /* NULL: there are no sinks */
+	struct counters *counters;
+	struct interval_clock clock;
+	uint64_t cpu_ns; /* of this process, when the interval began */
+	struct {
+		ARRAY(struct agent_loss);
+	} losses;           /* since the last interval */
+	bool captures_fail; /* it was said */
+};
+
+static void say(const struct agent *agent, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void say(const struct agent *agent, const char *format, ...)
+{
+	char line[512];
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(line, sizeof(line), format, values);
+	va_end(values);
+	text_make_safe(line);
+	agent->options->say(agent->options->context, line);
+}
+
+/* --- opening --- */
+
+/* The first of a type has its name, the others a number behind it. */
+static void name_sink(struct agent *agent, struct open_sink *sink)
+{
+	size_t number = 1;
+
+	for (size_t i = 0; i < agent->sink_count; i++)
+		number += agent->sinks[i].type == sink->type;
+	if (number == 1)
+		snprintf(sink->name, sizeof(sink->name), "%s", sink->type->name);
+	else
+		snprintf(sink->name, sizeof(sink->name), "%s-%zu", sink->type->name, number);
+}
+
+static struct error *open_sinks(struct agent *agent)
+{
+	const struct agent_options *o = agent->options;
+
+	if (o->sink_count > DELIVERY_SINKS_MOST)
+		return error_create("at most %d stores", DELIVERY_SINKS_MOST);
+	for (size_t i = 0; i < o->sink_count; i++) {
+		const struct sink_options options = { .url = o->sinks[i].url, .tenant = o->tenant };
+		struct open_sink *sink = &agent->sinks[agent->sink_count];
+		struct error *err;
+
+		sink->type = o->sinks[i].type;
+		name_sink(agent, sink);
+		err = sink->type->open(&options, &sink->sink);
+		if (err)
+			return error_prefix(err, "--%s %s", sink->type->name, options.url);
+		agent->sink_count++;
+	}
+	return NULL;
+}
+
+static struct error *open_delivery(struct agent *agent)
+{
+	const struct agent_options *o = agent->options;
+	struct delivery_sink sinks[DELIVERY_SINKS_MOST];
+	const struct delivery_options options = {
+		.spool = o->spool,
+		.spool_most = o->spool_bytes,
+		.sinks = sinks,
+		.sink_count = agent->sink_count,
+		.netrc = o->netrc,
+		.ca_file = o->ca_file,
+		.say = o->say,
+		.context = o->context,
+	};
+
+	if (!agent->sink_count)
+		return NULL;
+	for (size_t i = 0; i < agent->sink_count; i++)
+		sinks[i] = (struct delivery_sink){
+			.name = agent->sinks[i].name,
+			.url = o->sinks[i].url,
+			.keeps_losses = strcmp(agent->sinks[i].type->name, "clickhouse") == 0,
+		};
+	return delivery_open(&options, &agent->delivery);
+}
+
+struct error *agent_open(const struct agent_options *options, struct agent **ret)
+{
+	_cleanup_(agent_close) struct agent *agent = calloc(1, sizeof(*agent));
+	struct error *err;
+
+	if (!agent)
+		return &error_no_memory;
+	agent->options = options;
+	err = open_sinks(agent);
+	if (!err)
+		err = open_delivery(agent);
+	if (!err)
+		err = counters_create(&agent->counters);
+	if (err)
+		return err;
+	agent->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	*ret = take_ptr(agent);
+	return NULL;
+}
+
+void agent_close(struct agent *agent)
+{
+	if (!agent)
+		return;
+	delivery_close(agent->delivery);
+	for (size_t i = 0; i < agent->sink_count; i++)
+		agent->sinks[i].type->close(agent->sinks[i].sink);
+	counters_destroy(agent->counters);
+	array_deinit(&agent->losses);
+	free(agent);
+}
+
+int agent_fd(const struct agent *agent)
+{
+	return agent->delivery ? delivery_fd(agent->delivery) : -1;
+}
+
+struct error *agent_work(void *context)
+{
+	struct agent *agent = context;
+
+	return agent->delivery ? delivery_poll(agent->delivery) : NULL;
+}
+
+struct error *agent_drain(struct agent *agent, uint64_t ns)
+{
+	return agent->delivery ? delivery_drain(agent->delivery, ns) : NULL;
+}
+
+/* --- losses --- */
+
+/* Without memory for the row, the count is lost too. */
+void agent_lose(struct agent *agent, const char *sink, const char *what, const char *why,
+		uint64_t count)
+{
+	if (!count)
+		return;
+	for (size_t i = 0; i < agent->losses.count; i++) {
+		struct agent_loss *loss = &agent->losses.items[i];
+
+		if (strcmp(loss->sink, sink) == 0 && strcmp(loss->what, what) == 0 &&
+		    strcmp(loss->why, why) == 0) {
+			loss->count += count;
+			return;
+		}
+	}
+	(void)array_push(&agent->losses, (struct agent_loss){ sink, what, why, count });
+}
+
+/* What the profiler could not keep. */
+static void lose_of_profile(struct agent *agent, const struct profile_losses *losses)
+{
+	agent_lose(agent, "", "events of profiles", "no room", losses->lost);
+	agent_lose(agent, "", "threads of profiles", "no room", losses->threads_lost);
+	agent_lose(agent, "", "unwind tables", "no room", losses->tables_lost);
+	agent_lose(agent, "", "requests for memory", "--memory", losses->memory_refused);
+}
+
+/* --- an interval --- */
+
+uint64_t interval_begin(struct interval_clock *clock, uint64_t now_unix_ns, uint64_t ns,
+			bool *ret_was_set_back)
+{
+	uint64_t begun = now_unix_ns > ns ? now_unix_ns - ns : 0;
+	const uint64_t before = clock->end_unix_ns;
+
+	*ret_was_set_back = before > begun && before - begun >= INTERVAL_CLOCK_HELD_NS;
+	if (before > begun && !*ret_was_set_back)
+		begun = before;
+	clock->end_unix_ns = begun + ns;
+	return begun;
+}
+
+static uint64_t resident_bytes(void)
+{
+	unsigned long long pages = 0;
+	FILE *file = fopen("/proc/self/statm", "re");
+
+	if (!file)
+		return 0;
+	if (fscanf(file, "%*u %llu", &pages) != 1)
+		pages = 0;
+	fclose(file);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Turn the capture at the end of the interval into changes; false: there are none. */
+static bool take_changes(struct agent *agent, struct collector_reading *reading)
+{
+	_cleanup_error_ struct error *err = NULL;
+	struct counters_outcome outcome;
+
+	if (reading->snapshot && reading->profile)
+		err = counters_put_states(reading->profile, reading->snapshot);
+	if (!err && reading->snapshot)
+		err = counters_take(agent->counters, reading->snapshot, &outcome);
+	if (err || !reading->snapshot) {
+		const char *why = err ? err->message : reading->failure;
+
+		if (!agent->captures_fail)
+			say(agent, "no counters of threads: %s", why ? why : "not captured");
+		agent->captures_fail = true;
+		agent_lose(agent, "", "captures", "failed", 1);
+		return false;
+	}
+	agent->captures_fail = false;
+	if (outcome.is_first)
+		return false;
+	agent_lose(agent, "", "threads without counters", "ended", outcome.ended);
+	agent_lose(agent, "", "threads without counters", "not captured before",
+		   outcome.without_past);
+	if (reading->snapshot->capture && reading->snapshot->capture->cut_short)
+		agent_lose(agent, "", "captures", "cut short", 1);
+	return true;
+}
+
+static void encode(struct agent *agent, size_t number, const struct agent_interval *interval)
+{
+	struct open_sink *sink = &agent->sinks[number];
+	struct delivery_target target = { agent->delivery, number };
+	_cleanup_error_ struct error *err =
+		sink->type->encode(sink->sink, interval, delivery_emit, &target);
+
+	if (err) {
+		if (!sink->has_failed)
+			say(agent, "%s: an interval is lost: %s", sink->name, err->message);
+		agent_lose(agent, sink->name, "intervals", "not encoded", 1);
+	}
+	sink->has_failed = err != NULL;
+}
+
+/* All losses: those since the last interval, and those of the delivery. */
+static struct error *gather_losses(struct agent *agent, struct agent_interval *interval)
+{
+	const struct agent_loss *delivered;
+	size_t count;
+
+	if (!agent->delivery) {
+		interval->losses = agent->losses.items;
+		interval->loss_count = agent->losses.count;
+		return NULL;
+	}
+	delivered = delivery_losses(agent->delivery, &count);
+	for (size_t i = 0; i < count; i++)
+		if (!array_push(&agent->losses, delivered[i]))
+			return &error_no_memory;
+	interval->losses = agent->losses.items;
+	interval->loss_count = agent->losses.count;
+	return NULL;
+}
+
+static struct error *send_interval(struct agent *agent, struct agent_interval *interval)
+{
+	struct error *err = gather_losses(agent, interval);
+	size_t told;
+
+	if (err)
+		return err;
+	told = agent->losses.count;
+	for (size_t i = 0; i < agent->sink_count; i++)
+		encode(agent, i, interval);
+	/* What was lost meanwhile stays for the next interval. */
+	array_drop_first(&agent->losses, told);
+	return agent->delivery ? delivery_losses_taken(agent->delivery) : NULL;
+}
+
+struct error *agent_take(void *context, struct collector_reading *reading)
+{
+	struct agent *agent = context;
+	const bool has_changes = take_changes(agent, reading);
+	const struct profile *profile = reading->profile;
+	const uint64_t cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	struct agent_interval interval = { .identity = &agent->options->identity };
+	bool was_set_back;
+	struct error *err = NULL;
+
+	if (!profile)
+		return NULL;
+	interval.ns = profile->meta.duration_ns;
+	interval.begun_unix_ns =
+		interval_begin(&agent->clock, clock_ns(CLOCK_REALTIME), interval.ns, &was_set_back);
+	if (was_set_back)
+		say(agent, "the clock was set back: intervals have times that there were before");
+	interval.profile = profile;
+	interval.changes = has_changes ? reading->snapshot : NULL;
+	interval.load = *reading->host;
+	interval.agent_cpu_ns = cpu_ns - agent->cpu_ns;
+	interval.agent_memory_bytes = resident_bytes();
+	interval.bpf_ns = profile->meta.losses.run_ns;
+	agent->cpu_ns = cpu_ns;
+	lose_of_profile(agent, &profile->meta.losses);
+	if (agent->options->store)
+		err = agent->options->store(agent->options->context, profile);
+	return err ? err : send_interval(agent, &interval);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The changes between captures, for hosts with many threads of which few do something.
+ *
+ *	struct counters *counters;
+ *	err = counters_create(&counters);
+ *	while (...) {
+ *		err = capturer_take(capturer, &snapshot);
+ *		if (!err)
+ *			err = counters_take(counters, snapshot, &outcome);
+ *		...                      the snapshot has the changes
+ *	}
+ *	counters_destroy(counters);
+ *
+ * Of the previous capture it keeps the totals of each thread, packed to about one byte for each
+ * total that is zero, since most are. A thread whose totals are the same, byte by byte, did
+ * nothing.
+ *
+ * Totals never decrease: the kernel may take back a part of a time that it estimates, and then the
+ * change is 0 until the total has caught up. So the changes of all intervals of a thread add up to
+ * what its totals grew by.
+ */
+#ifndef AGENT_COUNTERS_H
+#define AGENT_COUNTERS_H
+
+#include "profile/profile.h"
+#include "snapshot/model.h"
+
+struct counters;
+
+struct counters_outcome {
+	bool is_first;    /* there was no previous capture of this boot: no changes are known */
+	uint64_t threads; /* all that were captured */
+	uint64_t ended;   /* threads that are gone: their last changes are not known */
+	uint64_t without_past; /* threads that began earlier but were not in the previous capture */
+};
+
+struct error *counters_create(struct counters **ret) MUST_CHECK;
+
+/*
+ * Replace the totals of threads, cgroups and pressure by their changes since the previous call, and
+ * drop threads and cgroups without any. Other values stay: they are those at the end. Threads that
+ * began since then count from 0. Of states (state_*_ns) and `thread_count` the values stay, too.
+ *
+ * memory.stat and memory.events of cgroups stay as they are. A cgroup that was not in the previous
+ * capture is left out, since it may be older.
+ */
+struct error *counters_take(struct counters *counters, struct ctprof_snapshot *snapshot,
+			    struct counters_outcome *ret) MUST_CHECK;
+
+/* The bytes that are kept for the next call. */
+size_t counters_memory(const struct counters *counters);
+
+/* Takes NULL. */
+void counters_destroy(struct counters *counters);
+DEFINE_CLEANUP(counters_destroy, struct counters *)
+
+/* Put the times of an interval by state (profile/thread_states.h) into the threads of a capture
+ * that was made at its end, as captures of `top --record` have them. */
+struct error *counters_put_states(const struct profile *profile,
+				  struct ctprof_snapshot *snapshot) MUST_CHECK;
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "agent/sink.h"
+
+#include <string.h>
+
+#include "base/array.h"
+
+static const struct sink_type *const types[] = { NULL };
+
+const struct sink_type *sink_type_named(const char *name)
+{
+	for (size_t i = 0; i < array_length(types); i++)
+		if (types[i] && strcmp(types[i]->name, name) == 0)
+			return types[i];
+	return NULL;
+}
