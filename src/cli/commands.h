@@ -22,6 +22,7 @@
 	COMMAND(offcpu) \
 	COMMAND(flame) \
 	COMMAND(serve) \
+	COMMAND(agent) \
 	COMMAND(top) \
 	COMMAND(kstats) \
 	COMMAND(help)

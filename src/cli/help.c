@@ -312,13 +312,14 @@ void help_print_all(FILE *out)
 {
 	fprintf(out, "ctprof: shows where the time of every thread goes, and what changed\n"
 		     "usage: ctprof COMMAND [OPTIONS]\n\n");
+	/* The last line has what `help` does. */
 	for (size_t i = 0; i < command_count; i++)
-		fprintf(out, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
+		if (commands[i] != &help_command)
+			fprintf(out, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
 	fprintf(out,
 		"\nFirst steps:\n"
 		"  sudo ctprof top             what every thread does, live\n"
 		"  sudo ctprof diff 10s        what happened on this host in 10 s\n"
-		"  sudo ctprof offcpu -d 10s   what threads waited for\n"
 		"'ctprof COMMAND -h' shows the main options, '--help' all, 'man ctprof' more.\n");
 }
 
