@@ -11,6 +11,7 @@
 #ifndef AGENT_INTERVAL_H
 #define AGENT_INTERVAL_H
 
+#include "capture/cgroup_labels.h"
 #include "profile/profile.h"
 #include "serve/tick.h"
 #include "snapshot/model.h"
@@ -36,6 +37,12 @@ struct agent_loss {
 	uint64_t count;
 };
 
+/* What is known of a cgroup of the interval (places.h). `cgroup` is of its profile. */
+struct agent_place {
+	struct text cgroup;
+	struct cgroup_labels labels;
+};
+
 struct agent_interval {
 	const struct agent_identity *identity;
 	uint64_t begun_unix_ns; /* by a clock that is not set back */
@@ -48,6 +55,8 @@ struct agent_interval {
 	const struct ctprof_snapshot *changes;
 	struct tick_host load;
 	uint64_t agent_cpu_ns, agent_memory_bytes, bpf_ns; /* of the agent itself */
+	const struct agent_place *places; /* cgroups that are new, and others from time to time */
+	size_t place_count;
 	const struct agent_loss *losses;
 	size_t loss_count;
 };
