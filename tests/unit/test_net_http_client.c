@@ -21,7 +21,8 @@ static const struct {
 } answers[] = {
 	{ "/refuse",
 	  "HTTP/1.1 400 Bad\r\nContent-Length: 27\r\n\r\n\n  bad \x1b[31m\xff row\nnext line" },
-	{ "/later", "HTTP/1.1 429 Later\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n" },
+	{ "/later", "HTTP/1.1 429 Later\r\nRetry-After: 7\r\nConnection: close\r\nContent-Length: "
+		    "0\r\n\r\n" },
 	{ "/moved", "HTTP/1.1 302 Moved\r\nLocation: /ok\r\nContent-Length: 0\r\n\r\n" },
 	{ "/garbage", "\x01\x02\x03\x04 no HTTP at all\r\n\r\n" },
 	{ "/cut", "" },
@@ -66,9 +67,10 @@ static bool receive(int from, char *request, size_t room)
 static void send_echo(int to, const char *request)
 {
 	char answer[8192];
-	const int length =
-		snprintf(answer, sizeof(answer), "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n%s",
-			 strlen(request), request);
+	const int length = snprintf(answer, sizeof(answer),
+				    "HTTP/1.1 200 OK\r\nConnection: close\r\n"
+				    "Content-Length: %zu\r\n\r\n%s",
+				    strlen(request), request);
 
 	send_text(to, answer, (size_t)length);
 }
