@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -208,4 +209,85 @@ TEST(children_that_parse)
 	close(sockets[0]);
 }
 
-UNIT_TESTS(cmocka_unit_test(nothing_but_its_descriptors), cmocka_unit_test(children_that_parse))
+/* What a child that sends may do: connect to networks and read files, and start nothing. */
+static int send_out(int kept)
+{
+	struct error *err = server_sandbox_send();
+	int fd, net;
+
+	WANT(!err);
+	WANT(is_refused(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0)));
+	WANT(syscall(SYS_clone3, NULL, 0) < 0 && errno == ENOSYS);
+	WANT(is_refused(syscall(SYS_execve, "/bin/true", NULL, NULL)));
+	WANT(is_refused(syscall(SYS_openat, AT_FDCWD, "/tmp/x", O_WRONLY)));
+	WANT(is_refused(syscall(SYS_openat, AT_FDCWD, "/tmp/x", O_RDONLY | O_CREAT, 0600)));
+	WANT(is_refused(syscall(SYS_openat2, AT_FDCWD, "/etc/passwd", NULL, 0)));
+	WANT(is_refused(syscall(SYS_unlinkat, AT_FDCWD, "/tmp/x", 0)));
+	WANT(is_refused(syscall(SYS_socket, AF_UNIX, SOCK_STREAM, 0)));
+	WANT(is_refused(syscall(SYS_socket, AF_PACKET, SOCK_RAW, 0)));
+	WANT(is_refused(syscall(SYS_accept4, kept, NULL, NULL, 0)));
+	WANT(is_refused(syscall(SYS_listen, kept, 1)));
+	WANT(is_refused(syscall(SYS_kill, getppid(), SIGKILL)));
+	WANT(is_refused(syscall(SYS_ptrace, PTRACE_ATTACH, getppid(), 0, 0)));
+	WANT(is_refused(syscall(SYS_seccomp, 0, 0, NULL)));
+	WANT(is_refused(syscall(SYS_prctl, PR_SET_DUMPABLE, 1, 0, 0, 0)));
+	WANT(is_refused(syscall(SYS_mmap, NULL, 4096, PROT_READ | PROT_EXEC,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)));
+	fd = (int)syscall(SYS_openat, AT_FDCWD, "/etc/passwd", O_RDONLY);
+	WANT(fd >= 0);
+	net = (int)syscall(SYS_socket, AF_INET, SOCK_STREAM, 0);
+	WANT(net >= 0);
+	WANT(getuid() != 0 && !syscall(SYS_close, fd) && !syscall(SYS_close, net));
+	WANT(syscall(SYS_write, kept, "p", 1) == 1);
+	return 0;
+}
+
+static int start_sender(int kept)
+{
+	struct error *err = server_sandbox_enter(SERVER_STARTS, &kept, 1);
+	int status;
+	long child;
+
+	WANT(!err);
+	WANT(is_refused(syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0)));
+	WANT(is_refused(syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR)));
+	child = fork();
+	if (!child)
+		syscall(SYS_exit_group, send_out(kept));
+	WANT(child > 0);
+	/* It does not wait for children: the kernel reaps them. This one is only a test. */
+	WANT(is_refused(syscall(SYS_wait4, child, &status, 0, NULL)));
+	return 0;
+}
+
+TEST(children_that_send)
+{
+	const uint32_t action = SECCOMP_RET_ERRNO;
+	int sockets[2], status;
+	char byte = 0;
+	pid_t child;
+
+	if (geteuid() || syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action))
+		skip();
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets), 0);
+	child = fork();
+	if (!child) {
+		const int wrong = start_sender(sockets[1]);
+
+		/* Its end would be that of the child. */
+		if (!wrong)
+			syscall(SYS_read, sockets[1], &byte, 1);
+		syscall(SYS_exit_group, wrong);
+	}
+	close(sockets[1]);
+	assert_int_equal(read(sockets[0], &byte, 1), 1);
+	assert_int_equal(byte, 'p');
+	assert_int_equal(write(sockets[0], "!", 1), 1);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(WEXITSTATUS(status), 0); /* else the line */
+	assert_int_equal(status, 0);
+	close(sockets[0]);
+}
+
+UNIT_TESTS(cmocka_unit_test(nothing_but_its_descriptors), cmocka_unit_test(children_that_parse),
+	   cmocka_unit_test(children_that_send))
