@@ -1,0 +1,605 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "agent/spool.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "base/array.h"
+#include "base/file.h"
+#include "base/own_dir.h"
+
+#define WRITABLE_BY_OTHER 022
+#define BLOCK             UINT64_C(4096)
+#define NEW_NAME          "new"
+#define SUFFIX            ".request"
+#define ID_DIGITS         20
+#define NAME_SIZE         (ID_DIGITS + sizeof(SUFFIX))
+/* Names in a folder that are looked at. */
+#define NAMES_MOST (4 * SPOOL_FILES_MOST)
+
+struct entry {
+	uint64_t id, bytes;
+};
+
+struct folder {
+	const char *name; /* of the sink */
+	int dir;
+	bool is_held; /* the first entry is not dropped */
+	struct {
+		ARRAY(struct entry); /* by id */
+	} entries;
+};
+
+struct spool {
+	char *path;
+	int dir;
+	uint64_t most, bytes, next_id;
+	size_t files, strange_folders;
+	struct losses losses;
+	bool is_dirty; /* the losses have to be written */
+	size_t folder_count;
+	char start[REQUEST_HEADER_MOST]; /* of a file */
+	struct folder folders[];
+};
+
+/* --- names --- */
+
+static void name_of(uint64_t id, char ret[NAME_SIZE])
+{
+	snprintf(ret, NAME_SIZE, "%0*" PRIu64 SUFFIX, ID_DIGITS, id);
+}
+
+static bool id_of(const char *name, uint64_t *ret)
+{
+	const struct text text = text_of(name);
+
+	return text.length == NAME_SIZE - 1 && text_ends(text, TEXT(SUFFIX)) &&
+	       text_u64((struct text){ name, ID_DIGITS }, ret) && *ret && *ret < UINT64_MAX;
+}
+
+static uint64_t blocks_of(uint64_t length)
+{
+	return (length + BLOCK - 1) / BLOCK * BLOCK;
+}
+
+/* A regular file of this user with one name, as only this process makes them. Opening it has no
+ * effect and does not wait. */
+static int open_file(const struct folder *folder, const char *name, struct stat *ret)
+{
+	const int fd = openat(folder->dir, name,
+			      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	if (!fstat(fd, ret) && S_ISREG(ret->st_mode) && ret->st_uid == geteuid())
+		return fd;
+	close(fd);
+	errno = EBADMSG;
+	return -1;
+}
+
+/* --- losses --- */
+
+static void count_loss(struct spool *spool, const struct folder *folder, struct text what,
+		       const char *why, uint64_t count)
+{
+	/* Without memory the number is lost. */
+	if (count && losses_add(&spool->losses, folder->name, what, why, count))
+		spool->is_dirty = true;
+}
+
+/* Count what the header of an open file says is in it. */
+static void count_file(struct spool *spool, const struct folder *folder, int fd, const char *why)
+{
+	struct request_header header;
+
+	if (fd >= 0 && request_header_read(fd, spool->start, &header))
+		count_loss(spool, folder, header.what, why, header.count);
+	else
+		count_loss(spool, folder, TEXT("requests"), "damaged", 1);
+}
+
+/* On a disk that is full this fails until something has been removed. */
+static void write_losses(struct spool *spool)
+{
+	struct error *err = spool->is_dirty ? losses_write(&spool->losses, spool->dir) : NULL;
+
+	if (!err)
+		spool->is_dirty = false;
+	error_destroy(err);
+}
+
+/* --- removing --- */
+
+static void forget(struct spool *spool, struct folder *folder, size_t index)
+{
+	spool->bytes -= folder->entries.items[index].bytes;
+	spool->files--;
+	folder->entries.count--;
+	memmove(&folder->entries.items[index], &folder->entries.items[index + 1],
+		(folder->entries.count - index) * sizeof(struct entry));
+	if (!index)
+		folder->is_held = false;
+}
+
+/* Count a request, then remove its file. */
+static void drop(struct spool *spool, struct folder *folder, size_t index, const char *why)
+{
+	const uint64_t id = folder->entries.items[index].id;
+	char name[NAME_SIZE];
+	struct stat st;
+	int fd;
+
+	name_of(id, name);
+	fd = open_file(folder, name, &st);
+	count_file(spool, folder, fd, why);
+	if (fd >= 0)
+		close(fd);
+	if (losses_add_removal(&spool->losses, folder->name, id))
+		spool->is_dirty = true;
+	write_losses(spool);
+	unlinkat(folder->dir, name, 0);
+	losses_forget_removals(&spool->losses);
+	forget(spool, folder, index);
+}
+
+/* The folder with the oldest request that may be dropped; NULL: there is none. */
+static struct folder *find_oldest(struct spool *spool)
+{
+	struct folder *oldest = NULL;
+	uint64_t least = UINT64_MAX;
+
+	for (size_t i = 0; i < spool->folder_count; i++) {
+		struct folder *folder = &spool->folders[i];
+
+		if (folder->entries.count <= folder->is_held ||
+		    folder->entries.items[folder->is_held].id >= least)
+			continue;
+		least = folder->entries.items[folder->is_held].id;
+		oldest = folder;
+	}
+	return oldest;
+}
+
+static bool drop_oldest(struct spool *spool, const char *why)
+{
+	struct folder *folder = find_oldest(spool);
+
+	if (folder)
+		drop(spool, folder, folder->is_held, why);
+	return folder;
+}
+
+/* Drop the oldest requests until so many bytes are free within the limits. */
+static bool make_room(struct spool *spool, uint64_t bytes)
+{
+	if (bytes > spool->most)
+		return false;
+	while (spool->bytes > spool->most - bytes || spool->files >= SPOOL_FILES_MOST)
+		if (!drop_oldest(spool, "spool full"))
+			return false;
+	return true;
+}
+
+/* The disk is full: make room for so many bytes on it. */
+static bool make_room_on_disk(struct spool *spool, uint64_t bytes)
+{
+	uint64_t freed = 0;
+
+	while (freed < bytes) {
+		const uint64_t before = spool->bytes;
+
+		if (!drop_oldest(spool, "disk full"))
+			return freed > 0;
+		freed += before - spool->bytes;
+	}
+	return true;
+}
+
+/* --- adding --- */
+
+/* Write everything. Returns 0 or an errno. */
+static int write_all(int fd, struct text bytes)
+{
+	while (bytes.length) {
+		const ssize_t written = write(fd, bytes.bytes, bytes.length);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0)
+			return written ? errno : ENOSPC;
+		bytes.bytes += written;
+		bytes.length -= (size_t)written;
+	}
+	return 0;
+}
+
+/* Returns 0 or an errno. */
+static int write_file(const struct folder *folder, const char *name, struct text header,
+		      struct text body)
+{
+	int fd, failed;
+
+	unlinkat(folder->dir, NEW_NAME, 0);
+	fd = openat(folder->dir, NEW_NAME, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		    0600);
+	if (fd < 0)
+		return errno;
+	failed = write_all(fd, header);
+	if (!failed)
+		failed = write_all(fd, body);
+	if (close(fd) && !failed)
+		failed = errno;
+	if (!failed && renameat(folder->dir, NEW_NAME, folder->dir, name))
+		failed = errno;
+	if (failed)
+		unlinkat(folder->dir, NEW_NAME, 0);
+	return failed;
+}
+
+static bool is_full(int failed)
+{
+	return failed == ENOSPC || failed == EDQUOT;
+}
+
+/* Write the file and, while the disk is full, make room for it. Returns 0 or an errno. */
+static int write_with_room(struct spool *spool, const struct folder *folder, const char *name,
+			   struct text header, struct text body)
+{
+	int failed;
+
+	do
+		failed = write_file(folder, name, header, body);
+	while (is_full(failed) && make_room_on_disk(spool, blocks_of(header.length + body.length)));
+	return failed;
+}
+
+static struct error *add_file(struct spool *spool, struct folder *folder, struct text header,
+			      struct text body)
+{
+	const struct entry entry = { spool->next_id, blocks_of(header.length + body.length) };
+	char name[NAME_SIZE];
+	int failed;
+
+	if (!array_reserve(&folder->entries, 1))
+		return &error_no_memory;
+	name_of(entry.id, name);
+	failed = write_with_room(spool, folder, name, header, body);
+	if (failed)
+		return error_system(failed, "%s", spool->path);
+	spool->next_id++;
+	folder->entries.items[folder->entries.count++] = entry;
+	spool->bytes += entry.bytes;
+	spool->files++;
+	return NULL;
+}
+
+struct error *spool_add(struct spool *spool, size_t sink, const struct sink_request *request)
+{
+	struct folder *folder = &spool->folders[sink];
+	struct text header = { NULL, 0 };
+	struct error *err = request_header_write(request, &header);
+	bool has_room = false;
+
+	if (!err) {
+		has_room = make_room(spool, blocks_of(header.length + request->body.length));
+		if (has_room)
+			err = add_file(spool, folder, header, request->body);
+	}
+	if (err || !has_room)
+		count_loss(spool, folder, text_of(request->what),
+			   !err                   ? "spool too small"
+			   : is_full(err->errnum) ? "disk full"
+						  : "not written",
+			   request->count);
+	write_losses(spool);
+	free((void *)(uintptr_t)header.bytes);
+	return err;
+}
+
+/* --- the first request of a sink --- */
+
+size_t spool_count(const struct spool *spool, size_t sink)
+{
+	return spool->folders[sink].entries.count;
+}
+
+uint64_t spool_bytes(const struct spool *spool)
+{
+	return spool->bytes;
+}
+
+bool spool_open_first(struct spool *spool, size_t sink, int *ret_fd, bool *ret_has_check)
+{
+	struct folder *folder = &spool->folders[sink];
+
+	while (folder->entries.count) {
+		struct request_header header;
+		char name[NAME_SIZE];
+		struct stat st;
+		int fd;
+
+		name_of(folder->entries.items[0].id, name);
+		fd = open_file(folder, name, &st);
+		if (fd < 0 && file_is_shortage(errno))
+			return false;
+		if (fd >= 0 && request_header_read(fd, spool->start, &header)) {
+			*ret_fd = fd;
+			*ret_has_check = header.check.length;
+			return true;
+		}
+		if (fd >= 0)
+			close(fd);
+		drop(spool, folder, 0, "damaged");
+	}
+	return false;
+}
+
+void spool_hold_first(struct spool *spool, size_t sink, bool is_held)
+{
+	struct folder *folder = &spool->folders[sink];
+
+	folder->is_held = is_held && folder->entries.count;
+}
+
+void spool_remove_first(struct spool *spool, size_t sink)
+{
+	struct folder *folder = &spool->folders[sink];
+	char name[NAME_SIZE];
+
+	if (!folder->entries.count)
+		return;
+	name_of(folder->entries.items[0].id, name);
+	unlinkat(folder->dir, name, 0);
+	forget(spool, folder, 0);
+}
+
+void spool_drop_first(struct spool *spool, size_t sink, const char *why)
+{
+	if (spool->folders[sink].entries.count)
+		drop(spool, &spool->folders[sink], 0, why);
+}
+
+const struct losses *spool_losses(const struct spool *spool)
+{
+	return &spool->losses;
+}
+
+void spool_subtract_losses(struct spool *spool, const uint64_t *numbers, size_t count)
+{
+	if (!count)
+		return;
+	losses_subtract(&spool->losses, numbers, count);
+	spool->is_dirty = true;
+	write_losses(spool);
+}
+
+size_t spool_strange_folders(const struct spool *spool)
+{
+	return spool->strange_folders;
+}
+
+/* --- opening --- */
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+/* A request that was being written when the agent was killed. */
+static void drop_new(struct spool *spool, struct folder *folder)
+{
+	struct stat st;
+	const int fd = open_file(folder, NEW_NAME, &st);
+
+	if (fd >= 0) {
+		/* A kill between the two counts it twice, which is better than never. */
+		count_file(spool, folder, fd, "damaged");
+		write_losses(spool);
+		close(fd);
+	}
+	unlinkat(folder->dir, NEW_NAME, 0);
+}
+
+static bool add_name(struct spool *spool, struct folder *folder, const char *name)
+{
+	struct entry entry;
+	struct stat st;
+
+	if (!id_of(name, &entry.id) || fstatat(folder->dir, name, &st, AT_SYMLINK_NOFOLLOW) ||
+	    !S_ISREG(st.st_mode) || st.st_uid != geteuid())
+		return true;
+	entry.bytes = blocks_of((uint64_t)st.st_size);
+	if (!array_push(&folder->entries, entry))
+		return false;
+	spool->bytes += entry.bytes;
+	spool->files++;
+	if (entry.id >= spool->next_id)
+		spool->next_id = entry.id + 1;
+	return true;
+}
+
+/* A list of the names in a directory, which is opened again. NULL: none, or an error. */
+static DIR *list(int dir)
+{
+	const int again = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *names = again >= 0 ? fdopendir(again) : NULL;
+
+	if (!names && again >= 0)
+		close(again);
+	return names;
+}
+
+static struct error *read_folder(struct spool *spool, struct folder *folder)
+{
+	struct error *err = NULL;
+	const struct dirent *each;
+	size_t seen = 0;
+	DIR *names;
+
+	drop_new(spool, folder);
+	names = list(folder->dir);
+	if (!names)
+		return error_system(errno, "%s: %s", spool->path, folder->name);
+	while (!err && seen++ < NAMES_MOST && (each = readdir(names)))
+		if (!add_name(spool, folder, each->d_name))
+			err = &error_no_memory;
+	closedir(names);
+	if (folder->entries.count)
+		qsort(folder->entries.items, folder->entries.count, sizeof(struct entry),
+		      compare_entries);
+	return err;
+}
+
+static struct folder *find_folder(struct spool *spool, const char *name)
+{
+	for (size_t i = 0; i < spool->folder_count; i++)
+		if (strings_equal(spool->folders[i].name, name))
+			return &spool->folders[i];
+	return NULL;
+}
+
+/* What was counted before a kill, and not removed. New requests get other numbers, for the file of
+ * losses may name these for long. */
+static void finish_removals(struct spool *spool)
+{
+	for (size_t i = 0; i < spool->losses.removals.count; i++) {
+		const struct losses_removal *removal = &spool->losses.removals.items[i];
+		const struct folder *folder = find_folder(spool, removal->sink);
+		char name[NAME_SIZE];
+
+		name_of(removal->id, name);
+		if (folder)
+			unlinkat(folder->dir, name, 0);
+		if (removal->id >= spool->next_id && removal->id < UINT64_MAX)
+			spool->next_id = removal->id + 1;
+	}
+	losses_forget_removals(&spool->losses);
+}
+
+/* Does another folder have requests? */
+static bool is_strange(struct spool *spool, const char *name)
+{
+	struct folder folder = { .name = name };
+	const struct dirent *each;
+	bool has_requests = false;
+	uint64_t id;
+	DIR *names;
+
+	if (name[0] == '.' || find_folder(spool, name))
+		return false;
+	folder.dir = openat(spool->dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	names = folder.dir >= 0 ? fdopendir(folder.dir) : NULL;
+	if (!names) {
+		if (folder.dir >= 0)
+			close(folder.dir);
+		return false;
+	}
+	for (size_t seen = 0; !has_requests && seen < NAMES_MOST && (each = readdir(names)); seen++)
+		has_requests = id_of(each->d_name, &id);
+	closedir(names);
+	return has_requests;
+}
+
+static void count_strange_folders(struct spool *spool)
+{
+	DIR *names = list(spool->dir);
+	const struct dirent *each;
+
+	for (size_t seen = 0; names && seen < NAMES_MOST && (each = readdir(names)); seen++)
+		spool->strange_folders += is_strange(spool, each->d_name);
+	if (names)
+		closedir(names);
+}
+
+static struct error *open_dir(struct spool *spool)
+{
+	struct error *err = own_base_open(spool->path, OWN_LINKS, &spool->dir);
+	struct stat st;
+
+	if (err)
+		return err;
+	if (fstat(spool->dir, &st) || st.st_mode & WRITABLE_BY_OTHER)
+		return error_create("%s: other users may write to it", spool->path);
+	if (flock(spool->dir, LOCK_EX | LOCK_NB))
+		return errno == EWOULDBLOCK
+			       ? error_coded(errno, "%s: another agent uses this spool",
+					     spool->path)
+			       : error_system(errno, "%s", spool->path);
+	return NULL;
+}
+
+static struct error *read_spool(struct spool *spool)
+{
+	struct error *err = open_dir(spool), *damaged;
+
+	if (err)
+		return err;
+	damaged = losses_read(&spool->losses, spool->dir);
+	if (damaged) {
+		error_destroy(damaged);
+		if (losses_add(&spool->losses, "", TEXT("files of losses"), "damaged", 1))
+			spool->is_dirty = true;
+	}
+	for (size_t i = 0; !err && i < spool->folder_count; i++)
+		err = own_dir_open(spool->dir, spool->folders[i].name, spool->path,
+				   &spool->folders[i].dir);
+	if (err)
+		return err;
+	finish_removals(spool);
+	for (size_t i = 0; !err && i < spool->folder_count; i++)
+		err = read_folder(spool, &spool->folders[i]);
+	if (err)
+		return err;
+	count_strange_folders(spool);
+	make_room(spool, 0);
+	write_losses(spool);
+	return NULL;
+}
+
+struct error *spool_open(const struct spool_options *options, struct spool **ret)
+{
+	struct spool *spool =
+		calloc(1, sizeof(*spool) + options->sink_count * sizeof(spool->folders[0]));
+	struct error *err;
+
+	if (!spool)
+		return &error_no_memory;
+	spool->dir = -1;
+	spool->most = options->most;
+	spool->next_id = 1;
+	spool->folder_count = options->sink_count;
+	for (size_t i = 0; i < options->sink_count; i++)
+		spool->folders[i] = (struct folder){ .name = options->sinks[i], .dir = -1 };
+	spool->path = strdup(options->path);
+	err = spool->path ? read_spool(spool) : &error_no_memory;
+	if (err)
+		spool_close(spool);
+	else
+		*ret = spool;
+	return err;
+}
+
+void spool_close(struct spool *spool)
+{
+	if (!spool)
+		return;
+	for (size_t i = 0; i < spool->folder_count; i++) {
+		array_deinit(&spool->folders[i].entries);
+		if (spool->folders[i].dir >= 0)
+			close(spool->folders[i].dir);
+	}
+	losses_deinit(&spool->losses);
+	/* The lock goes with it. */
+	if (spool->dir >= 0)
+		close(spool->dir);
+	free(spool->path);
+	free(spool);
+}

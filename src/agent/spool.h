@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The spool: requests on disk that wait until they are sent.
+ *
+ *	SPOOL/                        locked (flock(2)) by the agent that has it open
+ *	SPOOL/losses                  what was dropped (losses.h)
+ *	SPOOL/SINK/00000000000000000042.request
+ *	SPOOL/SINK/new                a request that is being written
+ *
+ * A request (request_file.h) is written under another name and then renamed, so it is there as a
+ * whole or not at all, whenever the agent is killed. Numbers grow over all sinks. Files with other
+ * names, links and files of other users are left alone.
+ *
+ * The spool has a limit of bytes, which count by blocks of the disk, and one of files. If a request
+ * does not fit, or the disk is full, the oldest ones of all sinks are dropped and counted. The
+ * first request of a sink may be held: it is being sent, or may have arrived, and is not dropped.
+ *
+ * Nothing waits for the disk (fsync(2)): a host that crashes may lose the last requests.
+ */
+#ifndef AGENT_SPOOL_H
+#define AGENT_SPOOL_H
+
+#include "agent/losses.h"
+#include "agent/request_file.h"
+
+#define SPOOL_FILES_MOST 65536
+
+struct spool_options {
+	const char *path;         /* made if it is missing and its parent belongs to this user */
+	uint64_t most;            /* bytes */
+	const char *const *sinks; /* names of folders, which must stay */
+	size_t sink_count;
+};
+
+struct spool;
+
+/* Fails if another process has the spool open, or other users may write to it. */
+struct error *spool_open(const struct spool_options *options, struct spool **ret) MUST_CHECK;
+
+/* Add a request for the sink with this index. What does not fit is dropped and counted; an error is
+ * a lack of memory, or of a disk that takes nothing (the request is counted as lost then, too). */
+struct error *spool_add(struct spool *spool, size_t sink,
+			const struct sink_request *request) MUST_CHECK;
+
+/* How many requests of this sink wait. */
+size_t spool_count(const struct spool *spool, size_t sink);
+/* Bytes of all sinks. */
+uint64_t spool_bytes(const struct spool *spool);
+
+/*
+ * Open the first (oldest) request of a sink for reading, and say whether it has a check. Damaged
+ * ones are dropped and counted. False: none is left, or none can be opened now.
+ */
+bool spool_open_first(struct spool *spool, size_t sink, int *ret_fd, bool *ret_has_check);
+/* Hold the first one, or let it go. */
+void spool_hold_first(struct spool *spool, size_t sink, bool is_held);
+/* Remove the first one: it has arrived. */
+void spool_remove_first(struct spool *spool, size_t sink);
+/* Drop the first one and count it, by this reason. */
+void spool_drop_first(struct spool *spool, size_t sink, const char *why);
+
+/* What was dropped, here and before a restart, and not subtracted. */
+const struct losses *spool_losses(const struct spool *spool);
+/* Subtract these numbers of the first `count` losses, which have been handed out. */
+void spool_subtract_losses(struct spool *spool, const uint64_t *numbers, size_t count);
+
+/* Folders in the spool that are those of no sink: how many have requests. They are neither sent nor
+ * counted. */
+size_t spool_strange_folders(const struct spool *spool);
+
+/* Takes NULL. */
+void spool_close(struct spool *spool);
+DEFINE_CLEANUP(spool_close, struct spool *)
+
+#endif

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "agent/spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "unit/unit.h"
+
+static const char *const sinks[] = { "one", "two" };
+
+struct scene {
+	struct scratch scratch;
+	char path[128];
+	struct spool *spool;
+};
+
+static struct error *open_spool(struct scene *scene, uint64_t most)
+{
+	const struct spool_options options = { scene->path, most, sinks, array_length(sinks) };
+
+	return spool_open(&options, &scene->spool);
+}
+
+static void open_scene(struct scene *scene, uint64_t most)
+{
+	scratch_init(&scene->scratch);
+	snprintf(scene->path, sizeof(scene->path), "%s", scratch_path(&scene->scratch, "spool"));
+	expect_ok(open_spool(scene, most));
+}
+
+static void reopen(struct scene *scene, uint64_t most)
+{
+	spool_close(scene->spool);
+	expect_ok(open_spool(scene, most));
+}
+
+static void close_scene(struct scene *scene)
+{
+	spool_close(scene->spool);
+	scratch_deinit(&scene->scratch);
+}
+
+static void add(struct scene *scene, size_t sink, const char *body, uint64_t count)
+{
+	const struct sink_request request = {
+		.target = "?query=INSERT",
+		.content_type = "text/plain",
+		.header = "X-Scope-OrgID: team",
+		.check = sink ? "?check" : NULL,
+		.what = "rows",
+		.count = count,
+		.body = text_of(body),
+	};
+
+	expect_ok(spool_add(scene->spool, sink, &request));
+}
+
+static void expect_first(struct scene *scene, size_t sink, const char *body)
+{
+	static char bytes[REQUEST_HEADER_MOST];
+	struct request_header header;
+	char got[64] = "";
+	bool has_check;
+	int fd;
+
+	assert_true(spool_open_first(scene->spool, sink, &fd, &has_check));
+	assert_int_equal(has_check, sink);
+	assert_true(request_header_read(fd, bytes, &header));
+	expect_text(header.what, "rows");
+	expect_text(header.target, "?query=INSERT");
+	expect_text(header.content_type, "text/plain");
+	expect_text(header.content_encoding, "");
+	expect_text(header.header, "X-Scope-OrgID: team");
+	assert_int_equal(pread(fd, got, sizeof(got) - 1, (off_t)header.length), strlen(body));
+	assert_string_equal(got, body);
+	close(fd);
+}
+
+static uint64_t lost(struct scene *scene, const char *what, const char *why)
+{
+	const struct losses *losses = spool_losses(scene->spool);
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < losses->count; i++)
+		if (strings_equal(losses->items[i].what, what) &&
+		    strings_equal(losses->items[i].why, why))
+			count += losses->items[i].count;
+	return count;
+}
+
+TEST(keeps_requests)
+{
+	struct scene scene;
+	struct stat st;
+
+	open_scene(&scene, 1 << 20);
+	add(&scene, 0, "first", 1);
+	add(&scene, 1, "second", 2);
+	add(&scene, 0, "third", 3);
+	assert_int_equal(spool_count(scene.spool, 0), 2);
+	assert_int_equal(spool_bytes(scene.spool), 3 * 4096);
+	assert_int_equal(stat(scene.path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0700);
+	assert_int_equal(
+		fstatat(scene.scratch.dir, "spool/one/00000000000000000001.request", &st, 0), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	expect_first(&scene, 0, "first");
+	reopen(&scene, 1 << 20);
+	expect_first(&scene, 0, "first");
+	expect_first(&scene, 1, "second");
+	spool_remove_first(scene.spool, 0);
+	expect_first(&scene, 0, "third");
+	assert_int_equal(spool_losses(scene.spool)->count, 0);
+	spool_drop_first(scene.spool, 0, "refused");
+	assert_int_equal(spool_count(scene.spool, 0), 0);
+	assert_int_equal(lost(&scene, "rows", "refused"), 3);
+	reopen(&scene, 1 << 20);
+	assert_int_equal(lost(&scene, "rows", "refused"), 3);
+	spool_subtract_losses(scene.spool, (uint64_t[]){ 2 }, 1);
+	assert_int_equal(lost(&scene, "rows", "refused"), 1);
+	reopen(&scene, 1 << 20);
+	spool_subtract_losses(scene.spool, (uint64_t[]){ 1 }, 1);
+	assert_int_equal(spool_losses(scene.spool)->count, 0);
+	close_scene(&scene);
+}
+
+TEST(drops_the_oldest)
+{
+	struct scene scene;
+
+	open_scene(&scene, 4 * 4096);
+	add(&scene, 0, "a", 1);
+	add(&scene, 1, "b", 10);
+	add(&scene, 0, "c", 100);
+	add(&scene, 1, "d", 1000);
+	spool_hold_first(scene.spool, 0, true);
+	add(&scene, 0, "e", 10000);
+	assert_int_equal(lost(&scene, "rows", "spool full"), 10);
+	expect_first(&scene, 0, "a");
+	spool_hold_first(scene.spool, 0, false);
+	add(&scene, 0, "f", 100000);
+	expect_first(&scene, 0, "c");
+	assert_int_equal(spool_bytes(scene.spool), 4 * 4096);
+	/* A smaller limit after a restart. */
+	reopen(&scene, 2 * 4096);
+	assert_int_equal(spool_bytes(scene.spool), 2 * 4096);
+	assert_int_equal(lost(&scene, "rows", "spool full"), 1111);
+	close_scene(&scene);
+}
+
+TEST(refuses_what_never_fits)
+{
+	struct scene scene;
+	char *body = calloc(1, 10000);
+
+	memset(body, 'x', 9999);
+	open_scene(&scene, 2 * 4096);
+	add(&scene, 0, "a", 1);
+	add(&scene, 0, body, 7);
+	assert_int_equal(lost(&scene, "rows", "spool too small"), 7);
+	expect_first(&scene, 0, "a");
+	expect_error(
+		spool_add(scene.spool, 0,
+			  &(struct sink_request){ .target = "a\nb", .what = "rows", .count = 5 }),
+		"control characters");
+	assert_int_equal(lost(&scene, "rows", "not written"), 5);
+	free(body);
+	close_scene(&scene);
+}
+
+TEST(one_agent_at_a_time)
+{
+	struct scene scene, other;
+
+	open_scene(&scene, 1 << 20);
+	other = scene;
+	expect_error(open_spool(&other, 1 << 20), "another agent uses this spool");
+	close_scene(&scene);
+	scratch_init(&scene.scratch);
+	snprintf(scene.path, sizeof(scene.path), "%s", scratch_path(&scene.scratch, "spool"));
+	assert_int_equal(mkdir(scene.path, 0700), 0);
+	assert_int_equal(chmod(scene.path, 0777), 0);
+	expect_error(open_spool(&scene, 1 << 20), "other users may write");
+	scratch_deinit(&scene.scratch);
+}
+
+static int dir_of(const struct scene *scene, const char *name)
+{
+	char path[160];
+
+	snprintf(path, sizeof(path), "%s/%s", scene->path, name);
+	return open(path, O_RDONLY | O_DIRECTORY);
+}
+
+static void put(int dir, const char *name, const char *bytes)
+{
+	const int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, strlen(bytes)), strlen(bytes));
+	close(fd);
+}
+
+/* What is no request of this process is neither followed nor waited for. */
+TEST(strange_files)
+{
+	struct scene scene;
+	int dir;
+
+	open_scene(&scene, 1 << 20);
+	add(&scene, 0, "mine", 1);
+	dir = dir_of(&scene, "one");
+	assert_int_equal(symlinkat("/etc/passwd", dir, "00000000000000000002.request"), 0);
+	assert_int_equal(mkfifoat(dir, "00000000000000000003.request", 0600), 0);
+	assert_int_equal(mkdirat(dir, "00000000000000000004.request", 0700), 0);
+	put(dir, "5.request", "");
+	put(dir, "99999999999999999999.request", "");
+	put(dir, "00000000000000000006.request", "");
+	put(dir, "00000000000000000007.request",
+	    "ctprof-request 1\nwhat: rows\ncount: 9\nbody: 5\n\nabc");
+	put(dir, "new", "ctprof-request 1\nwhat: ro");
+	reopen(&scene, 1 << 20);
+	assert_int_equal(faccessat(dir, "new", F_OK, 0), -1);
+	assert_int_equal(lost(&scene, "requests", "damaged"), 1);
+	assert_int_equal(spool_count(scene.spool, 0), 3);
+	expect_first(&scene, 0, "mine");
+	spool_remove_first(scene.spool, 0);
+	assert_false(spool_open_first(scene.spool, 0, &(int){ 0 }, &(bool){ 0 }));
+	assert_int_equal(lost(&scene, "requests", "damaged"), 3);
+	assert_int_equal(faccessat(dir, "00000000000000000002.request", F_OK, AT_SYMLINK_NOFOLLOW),
+			 0);
+	/* What replaced a file in the meantime. */
+	add(&scene, 0, "next", 1);
+	assert_int_equal(unlinkat(dir, "00000000000000000008.request", 0), 0);
+	assert_int_equal(symlinkat("/etc/passwd", dir, "00000000000000000008.request"), 0);
+	assert_false(spool_open_first(scene.spool, 0, &(int){ 0 }, &(bool){ 0 }));
+	assert_int_equal(lost(&scene, "requests", "damaged"), 4);
+	close(dir);
+	close_scene(&scene);
+}
+
+TEST(strange_losses)
+{
+	static const char *const damaged[] = {
+		"",
+		"ctprof-losses 1\n",
+		"ctprof-losses 2\nend\n",
+		"ctprof-losses 1\nlost\tx\ta\tb\tc\nend\n",
+		"\xff",
+		"ctprof-losses 1\nend\nmore\n",
+		"ctprof-losses 1\nlost\t1\ta\nend\n",
+	};
+	struct losses losses = { 0 };
+
+	for (size_t i = 0; i < array_length(damaged); i++)
+		expect_error(losses_parse(&losses, text_of(damaged[i])), "damaged");
+	expect_ok(losses_parse(&losses, TEXT("ctprof-losses 1\nlost\t5\tone\trows\twhy\n"
+					     "removed\t7\tone\nend\n")));
+	assert_int_equal(losses.items[0].count, 5);
+	assert_int_equal(losses.removals.items[0].id, 7);
+	for (int i = 0; i < 2 * LOSSES_MOST; i++) {
+		char what[32];
+
+		snprintf(what, sizeof(what), "what %d", i);
+		assert_true(losses_add(&losses, "one", text_of(what), "why", 1));
+	}
+	assert_int_equal(losses.count, LOSSES_MOST);
+	assert_string_equal(losses.items[LOSSES_MOST - 1].what, "other things");
+	losses_deinit(&losses);
+}
+
+/* A kill between counting a request and removing its file. */
+TEST(counted_and_not_removed)
+{
+	struct scene scene;
+	int dir;
+
+	open_scene(&scene, 1 << 20);
+	add(&scene, 0, "counted", 5);
+	add(&scene, 0, "next", 6);
+	spool_close(scene.spool);
+	dir = open(scene.path, O_RDONLY | O_DIRECTORY);
+	put(dir, "losses",
+	    "ctprof-losses 1\nlost\t5\tone\trows\tspool full\nremoved\t1\tone\nend\n");
+	close(dir);
+	expect_ok(open_spool(&scene, 1 << 20));
+	expect_first(&scene, 0, "next");
+	assert_int_equal(lost(&scene, "rows", "spool full"), 5);
+	/* The file of losses still names the removed one, whose number is not used again. */
+	spool_remove_first(scene.spool, 0);
+	reopen(&scene, 1 << 20);
+	add(&scene, 0, "new", 1);
+	reopen(&scene, 1 << 20);
+	expect_first(&scene, 0, "new");
+	close_scene(&scene);
+}
+
+/* kill -9 at any time: what was added is there or counted. */
+TEST(killed)
+{
+	struct scene scene;
+
+	open_scene(&scene, 16 * 4096);
+	spool_close(scene.spool);
+	for (int i = 0; i < 20; i++) {
+		uint64_t waiting = 0, produced = 0, all;
+		int numbers[2], status;
+		pid_t child;
+
+		assert_int_equal(pipe(numbers), 0);
+		expect_ok(open_spool(&scene, 16 * 4096));
+		waiting = spool_count(scene.spool, 0) + lost(&scene, "rows", "spool full") +
+			  lost(&scene, "requests", "damaged");
+		spool_close(scene.spool);
+		child = fork();
+		if (!child) {
+			if (open_spool(&scene, 16 * 4096))
+				_exit(1);
+			for (;;) {
+				(void)!write(numbers[1], "", 1);
+				add(&scene, 0, "body", 1);
+				(void)!write(numbers[1], "", 1);
+			}
+		}
+		close(numbers[1]);
+		usleep(20000);
+		kill(child, SIGKILL);
+		waitpid(child, &status, 0);
+		for (char byte; read(numbers[0], &byte, 1) == 1;)
+			produced++;
+		close(numbers[0]);
+		expect_ok(open_spool(&scene, 16 * 4096));
+		all = spool_count(scene.spool, 0) + lost(&scene, "rows", "spool full") +
+		      lost(&scene, "requests", "damaged");
+		/* The last one may have been added or not. */
+		assert_true(all - waiting == produced / 2 || all - waiting == (produced + 1) / 2);
+		spool_close(scene.spool);
+	}
+	scene.spool = NULL;
+	close_scene(&scene);
+}
+
+UNIT_TESTS(cmocka_unit_test(keeps_requests), cmocka_unit_test(drops_the_oldest),
+	   cmocka_unit_test(refuses_what_never_fits), cmocka_unit_test(one_agent_at_a_time),
+	   cmocka_unit_test(strange_files), cmocka_unit_test(strange_losses),
+	   cmocka_unit_test(counted_and_not_removed), cmocka_unit_test(killed))
