@@ -31,9 +31,9 @@
 
 struct delivery_sink {
 	/* Its folder in the spool and its word in losses and messages: of letters, digits and '-',
-	 * another one for each sink. It must stay. */
+	 * another one for each sink. All texts must stay. */
 	const char *name;
-	const char *url; /* http or https; what requests have as target is appended to it */
+	const char *url; /* http or https; the target of a request is appended */
 	/* Losses of all sinks are written by this one: they are kept back while it fails. */
 	bool keeps_losses;
 };
@@ -45,8 +45,12 @@ struct delivery_options {
 	size_t sink_count;   /* 0 .. DELIVERY_SINKS_MOST */
 	const char *netrc;   /* a file with passwords (netrc(5)), read at the start; NULL: none */
 	const char *ca_file; /* certificates to trust, read at the start; NULL: those of the host */
-	/* Called with a line of safe text, without its newline: a sink begins to fail, or works
-	 * again. NULL: none. */
+	/* Limits, 0 for the default: the longest time of a request, and without a byte of it
+	 * (http_client.h); the shortest time until another attempt (1 s). */
+	uint64_t total_ns, stalled_ns, retry_ns;
+	uint64_t memory_most; /* of a sender, in bytes; 0: 128 MiB; UINT64_MAX: no limit */
+	/* Called with a line of safe text, without "ctprof: " and newline: a sink begins to fail,
+	 * or works again. NULL: none. */
 	void (*say)(void *context, const char *line);
 	void *context;
 };

@@ -4,7 +4,7 @@
 # against the installed library.
 
 TEST_PROGRAMS := $(patsubst %.c,$(B)/%,$(filter-out %/snapshot_example.c %/screen.c %/kstats_driver.c \
-                   %/kstats_reader.c %/kstats_served.c %/store_driver.c, \
+                   %/kstats_reader.c %/kstats_served.c %/store_driver.c %/deliver.c, \
                    $(wildcard tests/programs/*.c)))
 
 # The screen of top with made-up threads: of our code, what that needs.
@@ -24,6 +24,9 @@ STATES_PARTS  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/programs/thread_states
 
 # What the agent does with a ClickHouse server, without the agent.
 STORE_DRIVER  := $(B)/tests/programs/store_driver
+
+# Requests of the agent without what it measures.
+DELIVER       := $(B)/tests/programs/deliver
 
 # Programs that record with libkstats, in both of its forms, and one that sees what they did.
 KSTATS_USER   := $(B)/tests/programs/kstats_library
@@ -75,6 +78,10 @@ $(STORE_DRIVER): %: %.o $(PARTS)
 	$(call say,LINK  $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections -o $@ $^ $(LIBS)
 
+$(DELIVER): %: %.o $(filter-out $(B)/src/cmd/%,$(PROGRAM))
+	$(call say,LINK  $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections -o $@ $^ $(LIBS)
+
 $(KSTATS_USER)-shared: $(B)/libkstats.so
 $(KSTATS_USER)-shared: KSTATS_LINK = -L$(B) -lkstats -Wl,-rpath,$(abspath $(B))
 $(KSTATS_USER)-static: $(B)/libkstats.a
@@ -88,7 +95,7 @@ $(KSTATS_READER): $(KSTATS_READER).o $(KSTATS_SEEN)
 	$(call say,LINK  $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections -o $@ $^ $(LIBS)
 
--include $(TEST_PROGRAMS:=.d) $(STATES_PARTS:.o=.d) $(SCREEN).d $(KSTATS_DRIVER).d $(STORE_DRIVER).d
+-include $(TEST_PROGRAMS:=.d) $(STATES_PARTS:.o=.d) $(SCREEN).d $(KSTATS_DRIVER).d $(STORE_DRIVER).d $(DELIVER).d
 -include $(KSTATS_PARTS:.o=.d) $(KSTATS_READER).d
 
 # What walks of its stack are compared with.

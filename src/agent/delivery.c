@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "agent/delivery.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/timerfd.h>
+
+#include "agent/sender.h"
+#include "agent/spool.h"
+#include "base/array.h"
+#include "base/clock.h"
+#include "serve/report_worker.h"
+
+#define RETRY_NS       NS_PER_S
+#define RETRY_MOST_NS  (300 * NS_PER_S)
+#define RETRY_AFTER_NS (3600 * NS_PER_S) /* the longest that a server may ask for */
+#define MEMORY_MOST    ((uint64_t)128 << 20)
+/* A sink that fails every now and then is reported no more often. */
+#define SAY_NS (60 * NS_PER_S)
+
+/* A sink. Its first request is *uncertain* if it may have arrived. */
+struct channel {
+	struct delivery_sink sink;
+	int socket; /* of its sender; -1: there is none */
+	bool is_busy, is_uncertain;
+	uint32_t job;                 /* what the sender does: enum sender_kind */
+	unsigned failures;            /* since something worked */
+	uint64_t due_ns;              /* the next attempt */
+	uint64_t failing_ns, said_ns; /* since when it fails; 0: it works, or that was not said */
+	bool was_said;
+};
+
+struct delivery {
+	struct spool *spool;
+	int starter, epoll, timer;
+	uint64_t retry_ns;
+	void (*say)(void *context, const char *line);
+	void *context;
+	bool cannot_write; /* it was said that the spool takes nothing */
+	/* Losses that were handed out. Their texts are the spool's. */
+	struct {
+		ARRAY(struct agent_loss);
+	} handed;
+	size_t count;
+	struct channel channels[];
+};
+
+static uint64_t now(void)
+{
+	return clock_ns(CLOCK_BOOTTIME);
+}
+
+/* --- messages --- */
+
+static void say(const struct delivery *d, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void say(const struct delivery *d, const char *format, ...)
+{
+	char line[1024];
+	va_list values;
+
+	if (!d->say)
+		return;
+	va_start(values, format);
+	vsnprintf(line, sizeof(line), format, values);
+	va_end(values);
+	d->say(d->context, line);
+}
+
+static size_t index_of(const struct delivery *d, const struct channel *c)
+{
+	return (size_t)(c - d->channels);
+}
+
+static bool has_requests(const struct delivery *d, const struct channel *c)
+{
+	return spool_count(d->spool, index_of(d, c)) > 0;
+}
+
+/* The sink fails: say so once, and not again soon. */
+static void note_failure(struct delivery *d, struct channel *c, const char *what, const char *why)
+{
+	const uint64_t at = now();
+
+	if (!c->failing_ns)
+		c->failing_ns = at;
+	if (c->was_said || (c->said_ns && at - c->said_ns < SAY_NS))
+		return;
+	c->was_said = true;
+	c->said_ns = at;
+	say(d, "%s: %s; %s", c->sink.name, why[0] ? why : "it has failed", what);
+}
+
+static void note_success(struct delivery *d, struct channel *c)
+{
+	char span[UNITS_TEXT_MAX], waiting[UNITS_TEXT_MAX];
+	const size_t count = spool_count(d->spool, index_of(d, c));
+
+	if (c->was_said)
+		say(d, "%s: works again after %s; %s request%s to send", c->sink.name,
+		    units_format_span(span, (double)(now() - c->failing_ns) / (double)NS_PER_S),
+		    units_grouped(waiting, (__int128)count, ""), plural(count));
+	c->failures = 0;
+	c->failing_ns = 0;
+	c->was_said = false;
+}
+
+/* --- waiting --- */
+
+/* A number from half of `most` to `most`, so that many agents do not come back at once. */
+static uint64_t jitter(uint64_t most)
+{
+	uint64_t number;
+
+	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+		number = now();
+	return most / 2 + number % (most / 2 + 1);
+}
+
+static void wait_after_failure(const struct delivery *d, struct channel *c, uint64_t retry_after_ns)
+{
+	const unsigned doublings = c->failures < 16 ? c->failures : 16;
+	uint64_t most = (2 * d->retry_ns) << doublings;
+
+	if (retry_after_ns > RETRY_AFTER_NS)
+		retry_after_ns = RETRY_AFTER_NS;
+	if (most > RETRY_MOST_NS)
+		most = RETRY_MOST_NS;
+	most = jitter(most);
+	c->failures++;
+	/* Not before the server says, and not all agents at the same time. */
+	c->due_ns = now() +
+		    (most > retry_after_ns ? most : retry_after_ns + jitter(retry_after_ns / 10));
+}
+
+/* Have the timer expire when the next attempt is due. */
+static void set_timer(struct delivery *d)
+{
+	struct itimerspec timer = { 0 };
+	uint64_t due = UINT64_MAX;
+
+	for (size_t i = 0; i < d->count; i++) {
+		const struct channel *c = &d->channels[i];
+
+		if (!c->is_busy && has_requests(d, c) && c->due_ns < due)
+			due = c->due_ns;
+	}
+	/* 0 would stop it. */
+	if (due != UINT64_MAX)
+		timer.it_value = clock_timespec(due ? due : 1);
+	timerfd_settime(d->timer, TFD_TIMER_ABSTIME, &timer, NULL);
+}
+
+/* --- jobs --- */
+
+static void end_sender(struct channel *c)
+{
+	if (c->socket >= 0)
+		close(take_fd(c->socket));
+}
+
+/* Let the first request be dropped to make room for others, unless it is not known whether it has
+ * arrived: then it would be counted although it may be there. */
+static void settle(struct delivery *d, struct channel *c, bool is_uncertain, bool is_held)
+{
+	c->is_uncertain = is_uncertain;
+	spool_hold_first(d->spool, index_of(d, c), is_held);
+}
+
+static void fail(struct delivery *d, struct channel *c, const char *why, uint64_t retry_after_ns)
+{
+	note_failure(d, c, "its requests wait in the spool", why);
+	wait_after_failure(d, c, retry_after_ns);
+}
+
+static void fail_without_sender(struct delivery *d, struct channel *c)
+{
+	const bool was_sent = c->is_busy && c->job == SENDER_SEND;
+
+	end_sender(c);
+	c->is_busy = false;
+	if (was_sent)
+		settle(d, c, true, true);
+	fail(d, c, "the process that sends requests has ended", 0);
+}
+
+static struct error *begin_sender(struct delivery *d, struct channel *c)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	struct error *err = sender_start(d->starter, index_of(d, c), &c->socket);
+
+	if (!err && epoll_ctl(d->epoll, EPOLL_CTL_ADD, c->socket, &event)) {
+		err = error_system(errno, "cannot wait for a sender");
+		end_sender(c);
+	}
+	return err;
+}
+
+/* Give the sender the first request. */
+static void begin_job(struct delivery *d, struct channel *c)
+{
+	struct sender_job job;
+	bool has_check;
+	struct error *err = c->socket < 0 ? begin_sender(d, c) : NULL;
+	int fd;
+
+	if (err) {
+		fail(d, c, err->message, 0);
+		error_destroy(err);
+		return;
+	}
+	if (!spool_open_first(d->spool, index_of(d, c), &fd, &has_check)) {
+		c->due_ns = now() + d->retry_ns;
+		return;
+	}
+	c->is_uncertain &= has_check;
+	c->job = c->is_uncertain ? SENDER_CHECK : SENDER_SEND;
+	job = (struct sender_job){ .kind = c->job };
+	c->is_busy = true;
+	spool_hold_first(d->spool, index_of(d, c), true);
+	err = report_send(c->socket, &job, sizeof(job), &fd, 1);
+	close(fd);
+	if (err) {
+		error_destroy(err);
+		fail_without_sender(d, c);
+	}
+}
+
+static void take_answer(struct delivery *d, struct channel *c, const struct sender_answer *answer)
+{
+	const size_t sink = index_of(d, c);
+	const bool was_check = c->job == SENDER_CHECK;
+
+	c->is_busy = false;
+	switch (answer->outcome) {
+	case SENDER_DONE:
+		settle(d, c, false, false);
+		spool_remove_first(d->spool, sink);
+		note_success(d, c);
+		break;
+	case SENDER_ABSENT:
+		settle(d, c, false, false);
+		break;
+	case SENDER_REFUSED:
+		settle(d, c, false, false);
+		note_failure(d, c, "what it refuses is dropped", answer->said);
+		spool_drop_first(d->spool, sink, "refused");
+		break;
+	case SENDER_DAMAGED:
+		settle(d, c, false, false);
+		spool_drop_first(d->spool, sink, "damaged");
+		break;
+	case SENDER_UNKNOWN:
+		settle(d, c, true, true);
+		fail(d, c, answer->said, answer->retry_after_ns);
+		break;
+	case SENDER_FAILED:
+		/* A request at which a server fails always must not stay for good. */
+		settle(d, c, true, false);
+		fail(d, c, answer->said, answer->retry_after_ns);
+		break;
+	default:
+		settle(d, c, was_check, was_check);
+		fail(d, c, answer->said, answer->retry_after_ns);
+		break;
+	}
+}
+
+/* Is something to be read, or the other end closed? */
+static bool is_ready(int socket)
+{
+	struct pollfd poll_fd = { .fd = socket, .events = POLLIN };
+
+	return poll(&poll_fd, 1, 0) > 0;
+}
+
+static void advance(struct delivery *d, struct channel *c)
+{
+	struct sender_answer answer;
+
+	if (c->socket >= 0 && is_ready(c->socket)) {
+		if (c->is_busy && sender_receive(c->socket, &answer))
+			take_answer(d, c, &answer);
+		else
+			fail_without_sender(d, c);
+	}
+	if (!c->is_busy && has_requests(d, c) && now() >= c->due_ns)
+		begin_job(d, c);
+}
+
+struct error *delivery_poll(struct delivery *d)
+{
+	uint64_t expirations;
+
+	if (read(d->timer, &expirations, sizeof(expirations)) < 0)
+		errno = 0;
+	if (d->count && is_ready(d->starter))
+		return error_create("the process that starts senders has ended");
+	for (size_t i = 0; i < d->count; i++)
+		advance(d, &d->channels[i]);
+	set_timer(d);
+	return NULL;
+}
+
+int delivery_fd(const struct delivery *d)
+{
+	return d->epoll;
+}
+
+/* --- requests and losses --- */
+
+struct error *delivery_add(struct delivery *d, size_t sink, const struct sink_request *request)
+{
+	struct error *err = spool_add(d->spool, sink, request);
+
+	if (err && !d->cannot_write)
+		say(d, "cannot write into the spool: %s; what it does not take is lost",
+		    err->message);
+	d->cannot_write = err;
+	if (err == &error_no_memory)
+		return err;
+	error_destroy(err);
+	advance(d, &d->channels[sink]);
+	set_timer(d);
+	return NULL;
+}
+
+struct error *delivery_emit(void *target, const struct sink_request *request)
+{
+	const struct delivery_target *t = target;
+
+	return delivery_add(t->delivery, t->sink, request);
+}
+
+static bool can_keep_losses(const struct delivery *d)
+{
+	for (size_t i = 0; i < d->count; i++)
+		if (d->channels[i].sink.keeps_losses && d->channels[i].failing_ns)
+			return false;
+	return true;
+}
+
+const struct agent_loss *delivery_losses(struct delivery *d, size_t *ret_count)
+{
+	const struct losses *losses = spool_losses(d->spool);
+
+	array_clear(&d->handed);
+	for (size_t i = 0; can_keep_losses(d) && i < losses->count; i++)
+		if (!array_push(&d->handed, losses->items[i]))
+			break;
+	*ret_count = d->handed.count;
+	return d->handed.items;
+}
+
+struct error *delivery_losses_taken(struct delivery *d)
+{
+	uint64_t numbers[LOSSES_MOST];
+	const size_t count = d->handed.count;
+
+	for (size_t i = 0; i < count; i++)
+		numbers[i] = d->handed.items[i].count;
+	array_clear(&d->handed);
+	spool_subtract_losses(d->spool, numbers, count);
+	return NULL;
+}
+
+struct delivery_waiting delivery_waiting(const struct delivery *d)
+{
+	struct delivery_waiting waiting = { .bytes = spool_bytes(d->spool) };
+
+	for (size_t i = 0; i < d->count; i++)
+		waiting.requests += spool_count(d->spool, i);
+	return waiting;
+}
+
+static bool is_failing(const struct delivery *d)
+{
+	for (size_t i = 0; i < d->count; i++)
+		if (d->channels[i].failing_ns && has_requests(d, &d->channels[i]))
+			return true;
+	return false;
+}
+
+struct error *delivery_drain(struct delivery *d, uint64_t ns)
+{
+	const uint64_t until = now() + ns;
+	struct error *err = delivery_poll(d);
+
+	while (!err && delivery_waiting(d).requests && !is_failing(d) && now() < until) {
+		struct pollfd poll_fd = { .fd = d->epoll, .events = POLLIN };
+		const uint64_t left = until - now();
+
+		if (poll(&poll_fd, 1, left / 1000000 > 1000 ? 1000 : (int)(left / 1000000) + 1) <
+			    0 &&
+		    errno != EINTR)
+			return error_system(errno, "cannot wait for senders");
+		err = delivery_poll(d);
+	}
+	return err;
+}
+
+/* --- opening --- */
+
+static struct error *check_sinks(const struct delivery_options *options)
+{
+	if (options->sink_count > DELIVERY_SINKS_MOST)
+		return error_create("more than %d sinks", DELIVERY_SINKS_MOST);
+	for (size_t i = 0; i < options->sink_count; i++) {
+		const char *name = options->sinks[i].name;
+
+		if (!*name || strlen(name) >= DELIVERY_SINK_NAME_SIZE ||
+		    strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != strlen(name))
+			return error_create("the name of a sink is not of letters, digits and '-'");
+		for (size_t j = 0; j < i; j++)
+			if (strings_equal(name, options->sinks[j].name))
+				return error_create("two sinks are named %s", name);
+	}
+	return NULL;
+}
+
+static struct error *open_spool(struct delivery *d, const struct delivery_options *options)
+{
+	const char *names[DELIVERY_SINKS_MOST];
+	const struct spool_options spool = {
+		.path = options->spool,
+		.most = options->spool_most,
+		.sinks = names,
+		.sink_count = options->sink_count,
+	};
+	struct error *err;
+	size_t strange;
+
+	for (size_t i = 0; i < options->sink_count; i++)
+		names[i] = options->sinks[i].name;
+	err = spool_open(&spool, &d->spool);
+	if (err)
+		return error_prefix(err, "spool");
+	strange = spool_strange_folders(d->spool);
+	if (strange)
+		say(d, "%s: requests of %zu other sink%s are kept and not sent", options->spool,
+		    strange, plural(strange));
+	return NULL;
+}
+
+static struct error *open_senders(struct delivery *d, const struct delivery_options *options)
+{
+	struct sender_sink sinks[DELIVERY_SINKS_MOST];
+	const struct sender_options senders = {
+		.sinks = sinks,
+		.sink_count = options->sink_count,
+		.http = { .netrc = options->netrc,
+			  .ca_file = options->ca_file,
+			  .total_ns = options->total_ns,
+			  .stalled_ns = options->stalled_ns },
+		.memory_most = options->memory_most ? options->memory_most : MEMORY_MOST,
+	};
+
+	if (!options->sink_count)
+		return NULL;
+	for (size_t i = 0; i < options->sink_count; i++)
+		sinks[i] = (struct sender_sink){ options->sinks[i].url };
+	return senders_open(&senders, &d->starter);
+}
+
+static struct error *open_events(struct delivery *d)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	d->epoll = epoll_create1(EPOLL_CLOEXEC);
+	d->timer = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
+	if (d->epoll < 0 || d->timer < 0 || epoll_ctl(d->epoll, EPOLL_CTL_ADD, d->timer, &event) ||
+	    (d->starter >= 0 && epoll_ctl(d->epoll, EPOLL_CTL_ADD, d->starter, &event)))
+		return error_system(errno, "cannot wait for senders");
+	return NULL;
+}
+
+/* What may have been in the middle of its way when the last agent ended is checked first. */
+static void resume(struct delivery *d)
+{
+	for (size_t i = 0; i < d->count; i++)
+		if (spool_count(d->spool, i)) {
+			settle(d, &d->channels[i], true, true);
+			d->channels[i].due_ns = now() + d->retry_ns;
+		}
+	set_timer(d);
+}
+
+struct error *delivery_open(const struct delivery_options *options, struct delivery **ret)
+{
+	struct error *err = check_sinks(options);
+	struct delivery *d;
+
+	if (err)
+		return err;
+	d = calloc(1, sizeof(*d) + options->sink_count * sizeof(d->channels[0]));
+	if (!d)
+		return &error_no_memory;
+	d->starter = d->epoll = d->timer = -1;
+	d->count = options->sink_count;
+	d->say = options->say;
+	d->context = options->context;
+	d->retry_ns = options->retry_ns ? options->retry_ns : RETRY_NS;
+	for (size_t i = 0; i < d->count; i++)
+		d->channels[i] = (struct channel){ .sink = options->sinks[i], .socket = -1 };
+	/* Before the spool is open, which senders have nothing to do with. */
+	err = open_senders(d, options);
+	if (!err)
+		err = open_spool(d, options);
+	if (!err)
+		err = open_events(d);
+	if (err) {
+		delivery_close(d);
+		return err;
+	}
+	resume(d);
+	*ret = d;
+	return NULL;
+}
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+void delivery_close(struct delivery *d)
+{
+	if (!d)
+		return;
+	for (size_t i = 0; i < d->count; i++)
+		end_sender(&d->channels[i]);
+	close_fd(d->starter);
+	close_fd(d->timer);
+	close_fd(d->epoll);
+	array_deinit(&d->handed);
+	spool_close(d->spool);
+	free(d);
+}

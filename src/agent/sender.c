@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "agent/sender.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "agent/request_file.h"
+#include "base/array.h"
+#include "base/file.h"
+#include "base/interrupts.h"
+#include "base/units.h"
+#include "security/server_sandbox.h"
+#include "serve/report_worker.h"
+
+/* After the time that a request may take, a sender that hangs is ended. */
+#define HANGS_SECONDS 60
+#define TOTAL_NS      (300 * NS_PER_S) /* the default of a client */
+#define CHECK_MOST    32               /* bytes of the answer to a check that are looked at */
+#define COPIED_MOST   ((uint64_t)16 << 20)
+
+struct starter {
+	const struct sender_options *options;
+	int socket;
+	int netrc, ca_file; /* copies in memory; -1: none */
+	char netrc_path[32], ca_path[32];
+};
+
+struct sender {
+	const struct sender_sink *sink;
+	int socket;
+	unsigned seconds; /* for a request */
+	struct http_client *client;
+	char header_bytes[REQUEST_HEADER_MOST];
+};
+
+/* --- one request --- */
+
+/* The URL of the sink and `target`. */
+static char *make_url(const struct sender_sink *sink, struct text target)
+{
+	const bool continues_query =
+		target.length && target.bytes[0] == '?' && strchr(sink->url, '?');
+
+	return text_print("%s%s%.*s", sink->url, continues_query ? "&" : "",
+			  (int)(target.length - continues_query), target.bytes + continues_query);
+}
+
+static void say(struct sender_answer *answer, const char *text)
+{
+	snprintf(answer->said, sizeof(answer->said), "%s", text);
+	text_make_safe(answer->said);
+}
+
+static void say_status(struct sender_answer *answer, const struct http_answer *http)
+{
+	char line[sizeof(answer->said)];
+
+	snprintf(line, sizeof(line), "HTTP status %ld%s%.480s", http->status,
+		 http->said[0] ? ": " : "", http->said);
+	say(answer, line);
+	answer->retry_after_ns = http->retry_after_ns;
+}
+
+/* The same request would be refused again. */
+static bool is_refused(long status)
+{
+	return status == 400 || status == 413 || status == 415 || status == 422;
+}
+
+/* An error of the server, or of a proxy that waited for one, in the middle of it? */
+static bool is_failure(long status)
+{
+	return status == 408 || status == 500 || status == 502 || status == 504;
+}
+
+static enum sender_outcome outcome_of(long status)
+{
+	if (status / 100 == 2)
+		return SENDER_DONE;
+	return is_refused(status)   ? SENDER_REFUSED
+	       : is_failure(status) ? SENDER_FAILED
+				    : SENDER_RETRY;
+}
+
+/* A request without a complete answer. */
+static struct sender_answer fail(struct error *err)
+{
+	struct sender_answer answer = {
+		.outcome = err->errnum == ENOTCONN ? SENDER_UNSENT : SENDER_UNKNOWN,
+	};
+
+	say(&answer, err->message);
+	error_destroy(err);
+	return answer;
+}
+
+struct headers {
+	char *lines[3];
+	size_t count;
+};
+
+/* Without a name the value is the whole header. */
+static bool add_header(struct headers *headers, const char *name, struct text value)
+{
+	if (!value.length)
+		return true;
+	headers->lines[headers->count] =
+		text_print("%s%s%.*s", name, *name ? ": " : "", (int)value.length, value.bytes);
+	return headers->lines[headers->count] && ++headers->count;
+}
+
+static void headers_deinit(struct headers *headers)
+{
+	for (size_t i = 0; i < headers->count; i++)
+		free(headers->lines[i]);
+}
+
+static bool add_headers(struct headers *headers, const struct request_header *request)
+{
+	return add_header(headers, "Content-Type", request->content_type) &&
+	       add_header(headers, "Content-Encoding", request->content_encoding) &&
+	       add_header(headers, "", request->header);
+}
+
+static struct sender_answer send_request(struct sender *sender, int fd,
+					 const struct request_header *header)
+{
+	_cleanup_free_ char *url = make_url(sender->sink, header->target);
+	struct http_answer http = { 0 };
+	struct headers headers = { 0 };
+	struct sender_answer answer = { 0 };
+	struct error *err = &error_no_memory;
+
+	if (url && add_headers(&headers, header)) {
+		const struct http_request request = {
+			.method = "POST",
+			.url = url,
+			.headers = (const char *const *)headers.lines,
+			.header_count = headers.count,
+			.body_fd = fd,
+			.body_from = header->length,
+		};
+
+		err = http_client_send(sender->client, &request, &http);
+	}
+	headers_deinit(&headers);
+	if (err)
+		return fail(err);
+	answer.outcome = outcome_of(http.status);
+	say_status(&answer, &http);
+	return answer;
+}
+
+/* --- has a request arrived? --- */
+
+struct checked {
+	char bytes[CHECK_MOST];
+	size_t length;
+};
+
+static struct error *take_checked(void *context, struct text piece)
+{
+	struct checked *checked = context;
+	const size_t room = sizeof(checked->bytes) - checked->length,
+		     taken = piece.length < room ? piece.length : room;
+
+	memcpy(checked->bytes + checked->length, piece.bytes, taken);
+	checked->length += taken;
+	return NULL;
+}
+
+static enum sender_outcome outcome_of_check(const struct http_answer *http,
+					    const struct checked *checked)
+{
+	const struct text said = text_trim((struct text){ checked->bytes, checked->length });
+	uint64_t number;
+
+	/* A check that is never answered must not stop what comes after it. */
+	if (is_refused(http->status))
+		return SENDER_ABSENT;
+	if (http->status / 100 != 2 || !text_u64(said, &number))
+		return SENDER_RETRY;
+	return number ? SENDER_DONE : SENDER_ABSENT;
+}
+
+static struct sender_answer check_request(struct sender *sender,
+					  const struct request_header *header)
+{
+	_cleanup_free_ char *url = make_url(sender->sink, header->check);
+	struct checked checked = { .length = 0 };
+	struct http_answer http = { 0 };
+	struct headers headers = { 0 };
+	struct sender_answer answer = { 0 };
+	struct error *err = &error_no_memory;
+
+	if (!header->check.length)
+		return (struct sender_answer){ .outcome = SENDER_ABSENT };
+	if (url && add_header(&headers, "", header->header)) {
+		const struct http_request request = {
+			.method = "GET",
+			.url = url,
+			.headers = (const char *const *)headers.lines,
+			.header_count = headers.count,
+			.body_fd = -1,
+			.take = take_checked,
+			.context = &checked,
+		};
+
+		err = http_client_send(sender->client, &request, &http);
+	}
+	headers_deinit(&headers);
+	if (err)
+		return fail(err);
+	answer.outcome = outcome_of_check(&http, &checked);
+	if (http.status / 100 == 2 && answer.outcome == SENDER_RETRY)
+		say(&answer, "the server answers no number to whether a request has arrived");
+	else
+		say_status(&answer, &http);
+	return answer;
+}
+
+/* --- the sender --- */
+
+static struct sender_answer do_job(struct sender *sender, const struct sender_job *job, int fd)
+{
+	struct request_header header;
+
+	if (!request_header_read(fd, sender->header_bytes, &header))
+		return (struct sender_answer){ .outcome = SENDER_DAMAGED };
+	return job->kind == SENDER_CHECK ? check_request(sender, &header)
+					 : send_request(sender, fd, &header);
+}
+
+static struct error *next_job(struct sender *sender, bool *ret_has_ended)
+{
+	struct sender_answer answer;
+	struct sender_job job;
+	size_t length, count;
+	int fd;
+	struct error *err =
+		report_receive(sender->socket, &job, sizeof(job), &length, &fd, 1, &count);
+
+	if (err)
+		return err;
+	*ret_has_ended = !length;
+	if (!length)
+		return NULL;
+	if (!count)
+		return error_create("a job without a file");
+	alarm(sender->seconds);
+	answer = do_job(sender, &job, fd);
+	alarm(0);
+	close(fd);
+	return report_send(sender->socket, &answer, sizeof(answer), NULL, 0);
+}
+
+static int run_sender(const struct starter *starter, size_t sink, int socket)
+{
+	const struct http_client_options *http = &starter->options->http;
+	static struct sender sender;
+	bool has_ended = false;
+	struct error *err;
+
+	prctl(PR_SET_NAME, "ctprof-send");
+	close(starter->socket);
+	sender.sink = &starter->options->sinks[sink];
+	sender.socket = socket;
+	sender.seconds =
+		(unsigned)((http->total_ns ? http->total_ns : TOTAL_NS) / NS_PER_S) + HANGS_SECONDS;
+	err = server_sandbox_send();
+	if (!err)
+		err = http_client_open(http, &sender.client);
+	while (!err && !has_ended)
+		err = next_job(&sender, &has_ended);
+	return err ? 1 : 0;
+}
+
+/* --- the starter --- */
+
+static struct error *start_next(const struct starter *starter, bool *ret_has_ended)
+{
+	uint32_t sink;
+	size_t length, count;
+	int fd;
+	pid_t child;
+	struct error *err =
+		report_receive(starter->socket, &sink, sizeof(sink), &length, &fd, 1, &count);
+
+	if (err)
+		return err;
+	*ret_has_ended = !length;
+	if (!length)
+		return NULL;
+	if (!count || length != sizeof(sink) || sink >= starter->options->sink_count)
+		return error_create("malformed request for a sender");
+	child = fork();
+	/* Not _exit(), in which sanitizers make calls that the filter forbids. */
+	if (!child)
+		syscall(SYS_exit_group, run_sender(starter, sink, fd));
+	/* If there is no child, the agent sees that the socket closes, and asks again later. */
+	close(fd);
+	return NULL;
+}
+
+/* Copy a file into memory that also another user can open again, by its path in /proc. */
+static struct error *copy_file(const char *path, int *ret, char *ret_path, size_t size)
+{
+	_cleanup_close_ int from = -1, to = -1;
+	uint64_t copied = 0;
+	char bytes[4096];
+	size_t got = 1;
+	struct error *err = file_open_input(path, &from);
+
+	if (err)
+		return err;
+	to = memfd_create("ctprof", MFD_CLOEXEC);
+	if (to < 0)
+		return error_system(errno, "cannot make a file in memory");
+	while (!err && got) {
+		err = file_read_some(from, bytes, sizeof(bytes), &got);
+		copied += err ? 0 : got;
+		if (!err && copied > COPIED_MOST)
+			err = error_create("%s: too long", path);
+		if (!err && got && write(to, bytes, got) != (ssize_t)got)
+			err = error_system(errno, "cannot write a file in memory");
+	}
+	if (err)
+		return err;
+	snprintf(ret_path, size, "/proc/self/fd/%d", to);
+	*ret = take_fd(to);
+	return NULL;
+}
+
+/* Libraries that an older C library opens to look up names of hosts, which is too late then. What
+ * is missing is in the C library itself. */
+static void load_resolver(void)
+{
+	static const char *const names[] = { "libnss_files.so.2", "libnss_dns.so.2" };
+
+	for (size_t i = 0; i < array_length(names); i++)
+		dlopen(names[i], RTLD_NOW);
+}
+
+/* Load what opens files, by making a client that is not used. */
+static struct error *load(struct starter *starter, struct sender_options *options)
+{
+	struct http_client *client = NULL;
+	struct error *err = NULL;
+
+	if (options->http.netrc)
+		err = copy_file(options->http.netrc, &starter->netrc, starter->netrc_path,
+				sizeof(starter->netrc_path));
+	if (!err && options->http.ca_file)
+		err = copy_file(options->http.ca_file, &starter->ca_file, starter->ca_path,
+				sizeof(starter->ca_path));
+	if (err)
+		return err;
+	options->http.netrc = options->http.netrc ? starter->netrc_path : NULL;
+	options->http.ca_file = options->http.ca_file ? starter->ca_path : NULL;
+	err = http_client_open(&options->http, &client);
+	http_client_close(client);
+	if (!err)
+		load_resolver();
+	return err;
+}
+
+static struct error *confine(struct starter *starter)
+{
+	const struct rlimit memory = { starter->options->memory_most,
+				       starter->options->memory_most };
+	int kept[3], count = 0;
+
+	kept[count++] = starter->socket;
+	if (starter->netrc >= 0)
+		kept[count++] = starter->netrc;
+	if (starter->ca_file >= 0)
+		kept[count++] = starter->ca_file;
+	/* No zombies. */
+	signal(SIGCHLD, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	if (starter->options->memory_most != UINT64_MAX && setrlimit(RLIMIT_DATA, &memory))
+		return error_system(errno, "cannot limit a process");
+	return server_sandbox_enter(SERVER_STARTS, kept, (size_t)count);
+}
+
+static int run_starter(const struct sender_options *given, int socket)
+{
+	struct sender_options options = *given;
+	struct starter starter = {
+		.options = &options, .socket = socket, .netrc = -1, .ca_file = -1
+	};
+	bool has_ended = false;
+	struct error *err;
+
+	prctl(PR_SET_NAME, "ctprof-starter");
+	for (size_t i = 0; i < INTERRUPTS_COUNT; i++)
+		signal(interrupts_numbers[i], SIG_IGN);
+	err = load(&starter, &options);
+	if (!err)
+		err = confine(&starter);
+	if (err) {
+		send(socket, err->message, strlen(err->message), MSG_NOSIGNAL);
+		return 1;
+	}
+	/* It is ready. */
+	if (send(socket, "", 1, MSG_NOSIGNAL) != 1)
+		return 1;
+	while (!err && !has_ended)
+		err = start_next(&starter, &has_ended);
+	return err ? 1 : 0;
+}
+
+/* --- for the agent --- */
+
+static struct error *wait_until_ready(int socket)
+{
+	char message[1024];
+	ssize_t length;
+
+	do
+		length = recv(socket, message, sizeof(message) - 1, 0);
+	while (length < 0 && errno == EINTR);
+	if (length <= 0)
+		return error_create("the process that starts senders has ended");
+	message[length] = '\0';
+	text_make_safe(message);
+	return message[0] ? error_create("%s", message) : NULL;
+}
+
+struct error *senders_open(const struct sender_options *options, int *ret)
+{
+	_cleanup_close_ int mine = -1;
+	int sockets[2];
+	pid_t child;
+	struct error *err;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
+		return error_system(errno, "cannot make a socket");
+	mine = sockets[0];
+	child = fork();
+	if (!child) {
+		close(sockets[0]);
+		syscall(SYS_exit_group, run_starter(options, sockets[1]));
+	}
+	close(sockets[1]);
+	if (child < 0)
+		return error_system(errno, "cannot start a process");
+	err = wait_until_ready(mine);
+	if (err)
+		return err;
+	*ret = take_fd(mine);
+	return NULL;
+}
+
+struct error *sender_start(int starter, size_t sink, int *ret)
+{
+	const uint32_t message = (uint32_t)sink;
+	int sockets[2];
+	struct error *err;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
+		return error_system(errno, "cannot make a socket");
+	err = report_send(starter, &message, sizeof(message), &sockets[1], 1);
+	close(sockets[1]);
+	if (!err && fcntl(sockets[0], F_SETFL, O_NONBLOCK))
+		err = error_system(errno, "cannot make a socket");
+	if (err)
+		close(sockets[0]);
+	else
+		*ret = sockets[0];
+	return err;
+}
+
+bool sender_receive(int socket, struct sender_answer *ret)
+{
+	struct sender_answer answer;
+	ssize_t length;
+
+	do
+		length = recv(socket, &answer, sizeof(answer), MSG_DONTWAIT | MSG_TRUNC);
+	while (length < 0 && errno == EINTR);
+	if (length != sizeof(answer) || answer.outcome >= SENDER_OUTCOMES ||
+	    !memchr(answer.said, 0, sizeof(answer.said)))
+		return false;
+	text_make_safe(answer.said);
+	*ret = answer;
+	return true;
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * deliver SPOOL BYTES NUMBERS URL...: what the agent does with its requests, without
+ * measuring: make requests with numbers for the sinks sink-0, sink-1, ... and deliver them.
+ *
+ * It makes a request for each sink at each line "add COUNT BYTES" of standard input (so many, with
+ * bodies of so many bytes), and ends at "end", or "drain", before which it waits until all is sent.
+ * The numbers of requests count on from those in the file NUMBERS, one byte for each that was
+ * added. The body of a request begins with its number, its target is "?id=SINK-NUMBER", and its
+ * check
+ * "?check=SINK-NUMBER". Losses are printed as "lost SINK COUNT WHAT: WHY", and what waits as
+ * "waiting REQUESTS BYTES", each time after "state".
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/delivery.h"
+#include "base/clock.h"
+
+static struct delivery *delivery;
+static size_t sink_count;
+static uint64_t next_number = 1;
+static int numbers;
+
+static void end_with(struct error *err)
+{
+	if (!err)
+		return;
+	fprintf(stderr, "deliver: %s\n", err->message);
+	exit(1);
+}
+
+static void say(void *context, const char *line)
+{
+	(void)context;
+	printf("said %s\n", line);
+	fflush(stdout);
+}
+
+static void add(uint64_t count, size_t bytes)
+{
+	char *body = malloc(bytes + 32);
+
+	while (body && count--) {
+		char target[64], check[64];
+
+		/* First, so that a number is never used twice. */
+		if (write(numbers, "x", 1) != 1)
+			exit(1);
+		for (size_t sink = 0; sink < sink_count; sink++) {
+			struct sink_request request = {
+				.target = target,
+				.content_type = "text/plain",
+				.check = check,
+				.what = "requests of the test",
+				.count = 1,
+			};
+
+			snprintf(target, sizeof(target), "?id=%zu-%" PRIu64, sink, next_number);
+			snprintf(check, sizeof(check), "?check=%zu-%" PRIu64, sink, next_number);
+			memset(body, 'b', bytes + 32);
+			snprintf(body, 32, "%" PRIu64, next_number);
+			request.body = (struct text){ body, bytes + 32 };
+			end_with(delivery_add(delivery, sink, &request));
+		}
+		next_number++;
+	}
+	free(body);
+}
+
+static void print_state(void)
+{
+	const struct delivery_waiting waiting = delivery_waiting(delivery);
+	size_t count;
+	const struct agent_loss *losses = delivery_losses(delivery, &count);
+	struct rusage usage;
+
+	for (size_t i = 0; i < count; i++)
+		printf("lost %s %" PRIu64 " %s: %s\n", losses[i].sink, losses[i].count,
+		       losses[i].what, losses[i].why);
+	printf("waiting %" PRIu64 " %" PRIu64 "\n", waiting.requests, waiting.bytes);
+	getrusage(RUSAGE_SELF, &usage);
+	printf("cpu %ld.%06ld\n", usage.ru_utime.tv_sec + usage.ru_stime.tv_sec,
+	       (long)((usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) % 1000000));
+	fflush(stdout);
+}
+
+/* Returns whether there is more to do. */
+static bool obey(const char *line)
+{
+	uint64_t count;
+	size_t bytes;
+
+	if (sscanf(line, "add %" SCNu64 " %zu", &count, &bytes) == 2)
+		add(count, bytes);
+	else if (!strncmp(line, "state", 5))
+		print_state();
+	else if (!strncmp(line, "drain", 5))
+		end_with(delivery_drain(delivery, 60 * NS_PER_S));
+	else
+		return false;
+	return true;
+}
+
+static void run(void)
+{
+	char line[256];
+	size_t used = 0;
+
+	for (;;) {
+		struct pollfd fds[] = { { .fd = 0, .events = POLLIN },
+					{ .fd = delivery_fd(delivery), .events = POLLIN } };
+
+		poll(fds, 2, -1);
+		if (fds[1].revents)
+			end_with(delivery_poll(delivery));
+		if (!fds[0].revents)
+			continue;
+		if (used + 1 >= sizeof(line) || read(0, &line[used], 1) != 1)
+			return;
+		if (line[used++] != '\n')
+			continue;
+		line[used] = '\0';
+		used = 0;
+		if (!obey(line))
+			return;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct delivery_sink sinks[DELIVERY_SINKS_MOST];
+	char names[DELIVERY_SINKS_MOST][DELIVERY_SINK_NAME_SIZE];
+	struct delivery_options options = {
+		.sinks = sinks,
+		.say = say,
+		.stalled_ns = 2 * NS_PER_S,
+		.retry_ns = NS_PER_S / 10,
+		.netrc = getenv("DELIVER_NETRC"),
+	};
+	struct stat st;
+
+	if (argc < 4)
+		return 2;
+	options.spool = argv[1];
+	options.spool_most = strtoull(argv[2], NULL, 10);
+	numbers = open(argv[3], O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	if (numbers < 0 || fstat(numbers, &st))
+		return 2;
+	next_number = (uint64_t)st.st_size + 1;
+	for (int i = 4; i < argc && sink_count < DELIVERY_SINKS_MOST; i++) {
+		snprintf(names[sink_count], sizeof(names[0]), "sink-%zu", sink_count);
+		sinks[sink_count] =
+			(struct delivery_sink){ .name = names[sink_count], .url = argv[i] };
+		sink_count++;
+	}
+	options.sink_count = sink_count;
+	end_with(delivery_open(&options, &delivery));
+	printf("ready\n");
+	fflush(stdout);
+	run();
+	delivery_close(delivery);
+	return 0;
+}
