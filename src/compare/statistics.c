@@ -94,6 +94,28 @@ double student_two_sided(double t, double df)
 	return fmin(fmax(by_beta(t, df), 0), 1);
 }
 
+double student_quantile(double p, double df)
+{
+	double low = 0, high = 1;
+
+	if (!(p > 0) || !(df >= 1))
+		return INFINITY;
+	if (p >= 1)
+		return 0;
+	while (student_two_sided(high, df) > p && isfinite(high))
+		high *= 2;
+	/* Half of the interval at each step: 2^-40 of it are left. */
+	for (int i = 0; i < 40; i++) {
+		const double middle = low / 2 + high / 2;
+
+		if (student_two_sided(middle, df) > p)
+			low = middle;
+		else
+			high = middle;
+	}
+	return high;
+}
+
 /* --- two samples --- */
 
 /* 2 / C(n + m, n): of all ways to part the values, those two that set the sides apart most. */

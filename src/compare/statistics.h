@@ -50,6 +50,10 @@ double welch_p(const struct statistics_sample *a, const struct statistics_sample
  */
 double student_two_sided(double t, double df);
 
+/* The inverse: the t whose two-sided p is `p`, to nine digits; 1.96 of 0.05 and many degrees of
+ * freedom. 0 of a p of 1, infinite of one of 0 or of less than one degree of freedom. */
+double student_quantile(double p, double df);
+
 /*
  * Replace p values by the least false discovery rates at which each would count as a discovery
  * (Y. Benjamini and Y. Hochberg, "Controlling the false discovery rate", Journal of the Royal

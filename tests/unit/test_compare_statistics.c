@@ -180,6 +180,21 @@ TEST(the_ends_of_the_distribution)
 	assert_true(student_two_sided(5, -INFINITY) == 1);
 }
 
+TEST(quantiles)
+{
+	static const double ps[] = { 0.9, 0.05, 0.01, 1e-9 }, dfs[] = { 1, 2.5, 30, 1e6 };
+
+	near(student_quantile(0.05, 4), 2.7764451051977987, 1e-8);
+	near(student_quantile(0.05, 1e9), 1.959963984540054, 1e-7);
+	for (size_t i = 0; i < 4; i++)
+		for (size_t j = 0; j < 4; j++)
+			near(student_two_sided(student_quantile(ps[i], dfs[j]), dfs[j]) / ps[i], 1,
+			     1e-6);
+	assert_true(student_quantile(1, 5) == 0);
+	assert_true(isinf(student_quantile(0, 5)) && isinf(student_quantile(0.05, 0)));
+	assert_true(isinf(student_quantile(NAN, 5)) && isinf(student_quantile(0.05, NAN)));
+}
+
 /* --- Welch's test --- */
 
 /* R's `sleep`, the example of its t.test: t = -1.8608, df = 17.776, p-value = 0.07939. */
@@ -378,7 +393,8 @@ TEST(as_defined_whatever_the_order)
 
 UNIT_TESTS(cmocka_unit_test(mean_and_variance), cmocka_unit_test(a_small_variance_far_from_zero),
 	   cmocka_unit_test(equal_values_do_not_vary), cmocka_unit_test(the_table),
-	   cmocka_unit_test(closed_forms), cmocka_unit_test(the_integral_of_the_density),
+	   cmocka_unit_test(quantiles), cmocka_unit_test(closed_forms),
+	   cmocka_unit_test(the_integral_of_the_density),
 	   cmocka_unit_test(farther_out_is_less_probable),
 	   cmocka_unit_test(the_ends_of_the_distribution), cmocka_unit_test(the_example_of_r),
 	   cmocka_unit_test(an_example_by_hand),
