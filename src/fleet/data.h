@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The folder fleet/: statistics of many hosts. data.h has what was measured, by host; scale.h the
+ * scale on which hosts are compared; unlike.h finds a value that is unlike others, outliers.h hosts
+ * that are unlike their peers; groups.h compares two groups of hosts, and hosts before and after a
+ * point in time. These ask no server.
+ */
+
+/*
+ * What was measured on each host: a table with a row for each measure of a program and a column
+ * for each host, of which each cell has an amount and its base for each slice of time.
+ *
+ *	struct fleet_data data;
+ *
+ *	fleet_data_init(&data, 1);
+ *	number = fleet_data_measure(&data, FLEET_STATE, TEXT("shopd"), TEXT("lock"));
+ *	host = fleet_data_host(&data, TEXT("web-17"));
+ *	if (!fleet_data_add(&data, number, host, 0, ns, threads_ns))
+ *		return &error_no_memory;
+ *	...
+ *	fleet_data_deinit(&data);
+ *
+ * The value of a cell is the sum of its amounts divided by the sum of its bases, so hosts with more
+ * load, more threads or more time are comparable with the others.
+ */
+#ifndef FLEET_DATA_H
+#define FLEET_DATA_H
+
+#include <math.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/names.h"
+
+/*
+ * KIND(id, name, the scale is of shares, least base, what amount and base are)
+ *
+ * Busy time is what a program wanted to get done: it ran, waited for a CPU, a lock, storage or
+ * memory. It is not waiting for work, at sockets and pipes, for a time or a child, or stopped. So
+ * shares of it depend little on load and on how many threads wait for work.
+ *
+ * Of a host with less than the least base, and of one that has less than a quarter of the base of
+ * the median host, the value is too uncertain, and is left out: a share of CPU time is counted by
+ * samples, of which 5 s at 49 Hz have 245.
+ */
+#define FLEET_KINDS(KIND)                                                                 \
+	KIND(STATE, "state", true, 5, "seconds in a state; busy seconds")                 \
+	KIND(WAIT, "wait", true, 60, "seconds in a state; seconds of all threads")        \
+	KIND(CPU, "cpu", true, 5, "CPU seconds of a function; of the program")            \
+	KIND(CPU_OWN, "cpu-own", true, 5, "the same without the functions that it calls") \
+	KIND(OFF, "off", true, 5, "busy seconds that a function waited; of the program")  \
+	KIND(METRIC, "metric", false, 1, "a counter; CPU seconds of the program")         \
+	KIND(HOST, "host", true, 60, "seconds of pressure, or of CPUs; seconds")
+
+enum fleet_kind {
+#define KIND_ENUM(id, ...) FLEET_##id,
+	FLEET_KINDS(KIND_ENUM)
+#undef KIND_ENUM
+		FLEET_KIND_COUNT
+};
+
+struct fleet_kind_row {
+	const char *name, *what;
+	bool is_share;
+	double base_least;
+};
+extern const struct fleet_kind_row fleet_kinds[FLEET_KIND_COUNT];
+
+struct fleet_measure {
+	enum fleet_kind kind;
+	const struct name *program; /* "": the whole host */
+	const struct name *name;    /* of the state, function or metric */
+};
+
+struct fleet_amount {
+	double amount, base; /* 0 and 0: the host has no such program */
+};
+
+struct fleet_data {
+	struct arena arena;
+	struct names names;
+	struct word_map *measure_numbers, *host_numbers;
+	struct {
+		ARRAY(struct fleet_measure);
+	} measures;
+	struct {
+		ARRAY(const struct name *);
+	} hosts;
+	size_t slices;  /* of each cell, at least 1 */
+	double seconds; /* of all slices together; 0: not known */
+	/* [measure][host of `room`][slice] */
+	struct fleet_amount *amounts;
+	size_t measure_room, host_room;
+};
+
+/* False without memory; it may be deinitialised all the same. */
+bool fleet_data_init(struct fleet_data *data, size_t slices) MUST_CHECK;
+void fleet_data_deinit(struct fleet_data *data);
+
+#define FLEET_NONE UINT32_MAX
+
+/* The number of a measure or host, which is added if it is new. FLEET_NONE: no memory. */
+uint32_t fleet_data_measure(struct fleet_data *data, enum fleet_kind kind, struct text program,
+			    struct text name);
+uint32_t fleet_data_host(struct fleet_data *data, struct text host);
+
+/* The number of what is there already, or FLEET_NONE. */
+uint32_t fleet_data_find_host(const struct fleet_data *data, struct text host);
+uint32_t fleet_data_find(const struct fleet_data *data, enum fleet_kind kind, struct text program,
+			 struct text name);
+
+/* Add to a slice of a cell. False without memory. Amounts that are negative or not finite, and
+ * slices that are not there, are ignored. */
+bool fleet_data_add(struct fleet_data *data, uint32_t measure, uint32_t host, size_t slice,
+		    double amount, double base) MUST_CHECK;
+
+/* The sums over the slices `from` to before `to`. */
+struct fleet_amount fleet_data_sum(const struct fleet_data *data, size_t measure, size_t host,
+				   size_t from, size_t to);
+
+/*
+ * The values of a measure over these slices, by host; NaN where the program did not run, or too
+ * little. `values` has room for `data->hosts.count`. Returns how many are numbers.
+ */
+size_t fleet_data_values(const struct fleet_data *data, size_t measure, size_t from, size_t to,
+			 double *values);
+
+/* How many threads at once the base of a cell is: 0.5 of a program that is busy half of the time.
+ * At most 1; 1 if `seconds` is not known. */
+double fleet_data_threads(const struct fleet_data *data, size_t measure, size_t host, size_t from,
+			  size_t to);
+
+#endif

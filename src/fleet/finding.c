@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fleet/finding.h"
+
+#include "compare/statistics.h"
+
+void fleet_findings_deinit(struct fleet_findings *findings)
+{
+	array_deinit(findings);
+}
+
+bool fleet_findings_add(struct fleet_findings *findings, const struct fleet_finding *finding)
+{
+	findings->tests++;
+	return array_push(findings, *finding);
+}
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct fleet_finding *x = a, *y = b;
+
+	if (x->weight != y->weight)
+		return x->weight < y->weight ? 1 : -1;
+	if (x->host != y->host)
+		return x->host < y->host ? -1 : 1;
+	return (x->measure > y->measure) - (x->measure < y->measure);
+}
+
+bool fleet_findings_settle(struct fleet_findings *findings)
+{
+	_cleanup_free_ double *q = malloc((findings->count + 1) * sizeof(*q));
+	size_t kept = 0;
+
+	if (!q)
+		return false;
+	for (size_t i = 0; i < findings->count; i++)
+		q[i] = findings->items[i].p;
+	if (!benjamini_hochberg(q, findings->count))
+		return false;
+	for (size_t i = 0; i < findings->count; i++) {
+		struct fleet_finding *finding = &findings->items[i];
+
+		finding->q = q[i];
+		if (q[i] <= FLEET_Q_MOST && finding->weight > 0)
+			findings->items[kept++] = *finding;
+	}
+	findings->count = kept;
+	if (kept)
+		qsort(findings->items, kept, sizeof(*findings->items), by_weight);
+	return true;
+}

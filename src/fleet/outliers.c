@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fleet/outliers.h"
+
+#include "fleet/scale.h"
+#include "fleet/unlike.h"
+
+_Static_assert(OUTLIER_HOSTS_LEAST == UNLIKE_PEERS_LEAST + 1, "a host and its peers");
+
+/* Of all measures in turn. */
+struct search {
+	const struct fleet_data *data;
+	size_t from, to;
+	size_t before; /* changes since the slices from here to before `from`; `from`: no changes */
+	struct fleet_findings *findings;
+	double *values;  /* by host */
+	double *earlier; /* the same in the slices before; for changes */
+	double *scaled;  /* of those that have a value */
+	uint32_t *hosts; /* of these */
+	bool *is_odd;    /* by host, of the kind that is looked at */
+	struct unlike *unlike;
+	size_t count;
+	struct fleet_scale scale;
+	double excess[FLEET_KIND_COUNT]; /* of kurtosis, of the measures of a kind */
+};
+
+static bool is_of_changes(const struct search *search)
+{
+	return search->before < search->from;
+}
+
+/* The values of a measure, or their changes. False: of too few hosts. */
+static bool prepare(struct search *search, size_t measure)
+{
+	const size_t hosts = search->data->hosts.count;
+
+	search->count = 0;
+	if (fleet_data_values(search->data, measure, search->from, search->to, search->values) <
+		    OUTLIER_HOSTS_LEAST ||
+	    (is_of_changes(search) &&
+	     fleet_data_values(search->data, measure, search->before, search->from,
+			       search->earlier) < OUTLIER_HOSTS_LEAST))
+		return false;
+	search->scale =
+		fleet_scale_of(search->data->measures.items[measure].kind,
+			       is_of_changes(search) ? search->earlier : search->values, hosts);
+	for (size_t i = 0; i < hosts; i++) {
+		double scaled = fleet_scale_to(&search->scale, search->values[i]);
+
+		if (is_of_changes(search))
+			scaled -= fleet_scale_to(&search->scale, search->earlier[i]);
+		if (isnan(scaled))
+			continue;
+		search->hosts[search->count] = (uint32_t)i;
+		search->scaled[search->count++] = scaled;
+	}
+	return search->count >= OUTLIER_HOSTS_LEAST;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* A host that is unlike the others in so many measures of a kind says nothing about the tails of
+ * these: an antagonist on a host changes all its programs. */
+#define ODD_LEAST 3
+#define ODD_SHARE 5
+
+static bool find_odd(struct search *search, enum fleet_kind kind)
+{
+	_cleanup_free_ size_t *times = calloc(search->data->hosts.count + 1, sizeof(*times));
+	_cleanup_free_ bool *suspects = calloc(search->data->hosts.count + 1, sizeof(*suspects));
+	size_t measures = 0;
+
+	if (!times || !suspects)
+		return false;
+	for (size_t i = 0; i < search->data->measures.count; i++) {
+		if (search->data->measures.items[i].kind != kind || !prepare(search, i))
+			continue;
+		if (!fleet_suspects(search->scaled, search->count, suspects))
+			return false;
+		for (size_t host = 0; host < search->count; host++)
+			times[search->hosts[host]] += suspects[host];
+		measures++;
+	}
+	for (size_t host = 0; host < search->data->hosts.count; host++)
+		search->is_odd[host] =
+			times[host] >= ODD_LEAST && times[host] * ODD_SHARE >= measures;
+	return true;
+}
+
+static void drop_odd(struct search *search)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < search->count; i++)
+		if (!search->is_odd[search->hosts[i]])
+			search->scaled[kept++] = search->scaled[i];
+	search->count = kept;
+}
+
+/* Most measures have no outliers, so their median has none of those that there are. */
+static bool find_tails(struct search *search, enum fleet_kind kind)
+{
+	struct {
+		ARRAY(double);
+	} excesses = { 0 };
+	bool is_done = find_odd(search, kind);
+
+	for (size_t i = 0; is_done && i < search->data->measures.count; i++) {
+		double excess;
+
+		if (search->data->measures.items[i].kind != kind || !prepare(search, i))
+			continue;
+		drop_odd(search);
+		is_done = fleet_excess(search->scaled, search->count, &excess) &&
+			  (isnan(excess) || array_push(&excesses, excess));
+	}
+	if (is_done && excesses.count) {
+		qsort(excesses.items, excesses.count, sizeof(double), by_value);
+		search->excess[kind] = fmax(excesses.items[excesses.count / 2], 0);
+	}
+	array_deinit(&excesses);
+	return is_done;
+}
+
+static bool find_all_tails(struct search *search)
+{
+	for (enum fleet_kind kind = 0; kind < FLEET_KIND_COUNT; kind++)
+		if (!find_tails(search, kind))
+			return false;
+	return true;
+}
+
+static struct fleet_finding finding_of(const struct search *search, size_t measure, size_t number)
+{
+	const struct unlike *unlike = &search->unlike[number];
+	const double value = search->values[search->hosts[number]];
+	const double width = unlike_half_width(unlike);
+	/* What it would be if it were, or had changed, as its peers. */
+	const double middle =
+		unlike->mean +
+		(is_of_changes(search)
+			 ? fleet_scale_to(&search->scale, search->earlier[search->hosts[number]])
+			 : 0);
+	struct fleet_finding finding = {
+		.measure = (uint32_t)measure,
+		.host = search->hosts[number],
+		.hosts = 1,
+		.value = value,
+		.other = fleet_scale_from(&search->scale, middle),
+		.other_low = fleet_scale_from(&search->scale, middle - width),
+		.other_high = fleet_scale_from(&search->scale, middle + width),
+		.peers = unlike->peers,
+		.p = unlike->p,
+	};
+
+	finding.effect = value - finding.other;
+	finding.effect_low = value - finding.other_high;
+	finding.effect_high = value - finding.other_low;
+	finding.weight =
+		fleet_scale_weight(&search->scale, value, finding.other) *
+		fleet_data_threads(search->data, measure, finding.host, search->from, search->to);
+	return finding;
+}
+
+/* Quantiles take time, and no p of this size is a discovery unless half of all are. */
+#define P_WITHOUT_HOPE 0.025
+
+static bool test_one(struct search *search, size_t measure)
+{
+	if (!fleet_unlike(search->scaled, search->count,
+			  search->excess[search->data->measures.items[measure].kind],
+			  search->unlike))
+		return false;
+	for (size_t i = 0; i < search->count; i++) {
+		struct fleet_finding finding = { .p = search->unlike[i].p };
+
+		if (finding.p <= P_WITHOUT_HOPE)
+			finding = finding_of(search, measure, i);
+		if (!fleet_findings_add(search->findings, &finding))
+			return false;
+	}
+	return true;
+}
+
+static size_t running(const struct search *search, size_t measure)
+{
+	size_t count = 0;
+
+	for (size_t host = 0; host < search->data->hosts.count; host++)
+		count +=
+			fleet_data_sum(search->data, measure, host, search->from, search->to).base >
+			0;
+	return count;
+}
+
+static bool test_all(struct search *search)
+{
+	for (size_t i = 0; i < search->data->measures.count; i++) {
+		if (!prepare(search, i)) {
+			search->findings->measures_too_few++;
+			continue;
+		}
+		search->findings->measures++;
+		search->findings->too_little += running(search, i) - search->count;
+		if (!test_one(search, i))
+			return false;
+	}
+	return true;
+}
+
+static struct error *search_all(const struct fleet_data *data, size_t before, size_t from,
+				size_t to, struct fleet_findings *ret)
+{
+	const size_t room = data->hosts.count + 1;
+	_cleanup_free_ double *values = malloc(room * sizeof(*values));
+	_cleanup_free_ double *earlier = malloc(room * sizeof(*earlier));
+	_cleanup_free_ double *scaled = malloc(room * sizeof(*scaled));
+	_cleanup_free_ uint32_t *hosts = malloc(room * sizeof(*hosts));
+	_cleanup_free_ bool *is_odd = calloc(room, sizeof(*is_odd));
+	_cleanup_free_ struct unlike *unlike = malloc(room * sizeof(*unlike));
+	struct fleet_findings findings = { 0 };
+	struct search search = {
+		.data = data, .before = before, .from = from, .to = to, .findings = &findings
+	};
+
+	search.values = values;
+	search.earlier = earlier;
+	search.scaled = scaled;
+	search.hosts = hosts;
+	search.is_odd = is_odd;
+	search.unlike = unlike;
+	if (!values || !earlier || !scaled || !hosts || !is_odd || !unlike ||
+	    !find_all_tails(&search) || !test_all(&search) || !fleet_findings_settle(&findings)) {
+		fleet_findings_deinit(&findings);
+		return &error_no_memory;
+	}
+	*ret = findings;
+	return NULL;
+}
+
+struct error *fleet_outliers(const struct fleet_data *data, size_t from, size_t to,
+			     struct fleet_findings *ret)
+{
+	return search_all(data, from, from, to, ret);
+}
+
+struct error *fleet_outlier_changes(const struct fleet_data *data, size_t cut,
+				    struct fleet_findings *ret)
+{
+	return search_all(data, 0, cut, data->slices, ret);
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fleet/unlike.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "compare/statistics.h"
+#include "fleet/scale.h"
+
+/* The level of Rosner's procedure, of all values together. */
+#define SUSPECT_LEVEL 0.05
+
+/* Fewer values say nothing about their tails. */
+#define TAILS_COUNT_LEAST 8
+
+/* --- sums, from which one value can be taken away --- */
+
+struct sums {
+	double count, sum, squares; /* about a middle value, so that little is cancelled */
+};
+
+static void take_away(struct sums *sums, double value)
+{
+	sums->count--;
+	sums->sum -= value;
+	sums->squares -= value * value;
+}
+
+static double mean_of(const struct sums *sums)
+{
+	return sums->sum / sums->count;
+}
+
+/* Of at least two values. What is left of equal values by rounding counts as 0. */
+static double deviation_of(const struct sums *sums)
+{
+	const double about_mean = sums->squares - sums->sum * mean_of(sums);
+
+	return about_mean > 1e-12 * sums->squares ? sqrt(about_mean / (sums->count - 1)) : 0;
+}
+
+/* Infinite where the peers do not vary and the value differs. */
+static double t_of(double distance, double deviation, double peers)
+{
+	if (distance == 0)
+		return 0;
+	return distance / (deviation * sqrt(1 + 1 / peers));
+}
+
+/* --- tails --- */
+
+/* Values in order, without the suspects at both ends. */
+struct inner {
+	double *sorted;
+	size_t from, to;
+	double middle; /* has been subtracted from the sums */
+	struct sums sums;
+};
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static struct sums sums_of(const struct inner *inner)
+{
+	struct sums sums = { 0 };
+
+	for (size_t i = inner->from; i < inner->to; i++) {
+		const double value = inner->sorted[i] - inner->middle;
+
+		sums.count++;
+		sums.sum += value;
+		sums.squares += value * value;
+	}
+	return sums;
+}
+
+/* All values; `sorted` must be freed. */
+static bool sort_all(const double *values, size_t count, struct inner *ret)
+{
+	struct inner all = { .sorted = malloc((count + 1) * sizeof(double)), .to = count };
+
+	if (!all.sorted)
+		return false;
+	memcpy(all.sorted, values, count * sizeof(double));
+	qsort(all.sorted, count, sizeof(double), by_value);
+	all.middle = count ? all.sorted[count / 2] : 0;
+	all.sums = sums_of(&all);
+	*ret = all;
+	return true;
+}
+
+/* G2 of D. N. Joanes and C. A. Gill, "Comparing measures of sample skewness and kurtosis", The
+ * Statistician 47, 1998. */
+static double excess_of(const struct inner *inner)
+{
+	const double n = inner->sums.count, mean = mean_of(&inner->sums);
+	double m2 = 0, m4 = 0;
+
+	for (size_t i = inner->from; i < inner->to; i++) {
+		const double d = inner->sorted[i] - inner->middle - mean;
+
+		m2 += d * d;
+		m4 += d * d * d * d;
+	}
+	if (!(m2 > 0))
+		return 0;
+	m2 /= n;
+	return (n - 1) / ((n - 2) * (n - 3)) * ((n + 1) * (m4 / n / (m2 * m2) - 3) + 6);
+}
+
+bool fleet_excess(const double *values, size_t count, double *ret)
+{
+	struct inner all;
+
+	*ret = NAN;
+	if (count < TAILS_COUNT_LEAST)
+		return true;
+	if (!sort_all(values, count, &all))
+		return false;
+	*ret = excess_of(&all);
+	free(all.sorted);
+	return true;
+}
+
+static double df_of(double excess, double peers)
+{
+	return excess > 0 ? fmin(peers - 1, 4 + 6 / excess) : peers - 1;
+}
+
+/* By how much a variable of Student's distribution of that excess is wider than one whose standard
+ * deviation is 1. */
+static double width_of(double excess)
+{
+	const double df = 4 + 6 / excess;
+
+	return excess > 0 ? sqrt(df / (df - 2)) : 1;
+}
+
+/* What many sets have in common; or that of this one, where it is too much for chance: its standard
+ * error is about sqrt(24 / n). */
+static double larger_excess(const struct inner *inner, double excess)
+{
+	const double count = (double)(inner->to - inner->from);
+
+	if (count < TAILS_COUNT_LEAST)
+		return excess;
+	return fmax(excess, excess_of(inner) - 2 * sqrt(24 / count));
+}
+
+/* --- suspects --- */
+
+static void take_most_extreme(struct inner *inner, double *ret_value)
+{
+	const double mean = mean_of(&inner->sums) + inner->middle;
+	const double low = inner->sorted[inner->from], high = inner->sorted[inner->to - 1];
+
+	if (mean - low > high - mean) {
+		*ret_value = low;
+		inner->from++;
+	} else {
+		*ret_value = high;
+		inner->to--;
+	}
+	take_away(&inner->sums, *ret_value - inner->middle);
+}
+
+static bool is_suspect(const struct inner *left, double value, double excess)
+{
+	const double n = left->sums.count;
+	const double distance = value - left->middle - mean_of(&left->sums);
+	const double t = t_of(distance, deviation_of(&left->sums), n);
+
+	/* One of n + 1 values, the most extreme. */
+	return student_two_sided(t * width_of(excess), df_of(excess, n)) * (n + 1) <= SUSPECT_LEVEL;
+}
+
+/* `sorted` must be freed. */
+static bool find_inner(const double *values, size_t count, double excess, struct inner *ret)
+{
+	const size_t most = count >= 20 ? count / 10 : count > UNLIKE_PEERS_LEAST + 1;
+	struct inner at, last;
+
+	if (!sort_all(values, count, &at))
+		return false;
+	last = at;
+	for (size_t i = 0; i < most; i++) {
+		double value;
+
+		take_most_extreme(&at, &value);
+		if (is_suspect(&at, value, excess))
+			last = at;
+	}
+	/* Exact, for subtracting what was far away has rounded. */
+	last.sums = sums_of(&last);
+	*ret = last;
+	return true;
+}
+
+static bool is_within(const struct inner *inner, double value)
+{
+	return inner->to > inner->from && value >= inner->sorted[inner->from] &&
+	       value <= inner->sorted[inner->to - 1];
+}
+
+bool fleet_suspects(const double *values, size_t count, bool *ret)
+{
+	struct inner inner;
+
+	if (!find_inner(values, count, 0, &inner))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		ret[i] = !is_within(&inner, values[i]);
+	free(inner.sorted);
+	return true;
+}
+
+/* --- each value --- */
+
+static void compare_one(const struct inner *inner, double excess, double value, struct unlike *ret)
+{
+	struct sums peers = inner->sums;
+	double distance;
+
+	if (is_within(inner, value))
+		take_away(&peers, value - inner->middle);
+	*ret = (struct unlike){ .peers = (size_t)peers.count, .p = 1 };
+	if (peers.count < UNLIKE_PEERS_LEAST)
+		return;
+	ret->mean = mean_of(&peers) + inner->middle;
+	ret->deviation = deviation_of(&peers) / width_of(excess);
+	ret->df = df_of(excess, peers.count);
+	distance = fleet_scale_beyond(value - ret->mean);
+	ret->p = student_two_sided(t_of(distance, ret->deviation, peers.count), ret->df);
+}
+
+bool fleet_unlike(const double *values, size_t count, double excess, struct unlike *ret)
+{
+	struct inner inner;
+
+	if (!find_inner(values, count, excess, &inner))
+		return false;
+	excess = larger_excess(&inner, excess);
+	for (size_t i = 0; i < count; i++)
+		compare_one(&inner, excess, values[i], &ret[i]);
+	free(inner.sorted);
+	return true;
+}
+
+double unlike_half_width(const struct unlike *unlike)
+{
+	if (unlike->peers < UNLIKE_PEERS_LEAST)
+		return INFINITY;
+	return student_quantile(0.05, unlike->df) * unlike->deviation *
+	       sqrt(1 + 1 / (double)unlike->peers);
+}
