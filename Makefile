@@ -3,7 +3,7 @@
 #   make            build/ctprof, build/libctprof.{a,so} and build/libkstats.{a,so}
 #   make SHARED=1   the same, with shared libraries
 #   make static     build/ctprof-static: one file that runs on any x86_64 Linux
-#   make install    binary, libraries, headers, manual pages, completion (PREFIX, DESTDIR)
+#   make install    binary, libraries, headers, manual pages, completion, systemd unit, dashboards (PREFIX, DESTDIR)
 #   make doc        update doc/metrics.md and doc/kernels.md
 #   make bench      compare the cost with other tools (doc/performance.md)
 #   make fuzz       fuzz every parser for FUZZ_SECONDS each
@@ -215,7 +215,8 @@ install: all man $(B)/ctprof.bash
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig \
 		$(DESTDIR)$(PREFIX)/include/ctprof $(DESTDIR)$(PREFIX)/share/man/man1 \
 		$(DESTDIR)$(PREFIX)/share/man/man3 $(DESTDIR)$(PREFIX)/share/libkstats \
-		$(DESTDIR)$(PREFIX)/share/doc/ctprof \
+		$(DESTDIR)$(PREFIX)/share/doc/ctprof $(DESTDIR)$(PREFIX)/share/ctprof/grafana \
+		$(DESTDIR)$(PREFIX)/lib/systemd/system \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	install -m 755 $(B)/ctprof $(DESTDIR)$(PREFIX)/bin/ctprof
 	install -m 644 $(B)/libctprof.a $(DESTDIR)$(PREFIX)/lib/libctprof.a
@@ -235,9 +236,14 @@ install: all man $(B)/ctprof.bash
 	install -m 644 include/ctprof/snapshot.h $(DESTDIR)$(PREFIX)/include/ctprof/snapshot.h
 	for page in $(PAGES); do install -m 644 $$page \
 		$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; done
-	install -m 644 doc/filters.md doc/format.md doc/guide-*.md doc/kernels.md doc/kstats.md doc/kstats-library.md doc/kstats-module.md doc/metrics.md doc/performance.md doc/performance-run.md doc/performance.svg doc/presets.md \
+	install -m 644 doc/filters.md doc/fleet.md doc/format.md doc/guide-*.md doc/kernels.md doc/kstats.md doc/kstats-library.md doc/kstats-module.md doc/metrics.md doc/performance.md doc/performance-run.md doc/performance.svg doc/presets.md \
 		doc/profile-format.md doc/profile.md doc/report.md doc/security.md doc/top.md doc/tour.md doc/unwinding.md \
 		$(DESTDIR)$(PREFIX)/share/doc/ctprof/
+	sed -e 's|@PREFIX@|$(PREFIX)|' packaging/ctprof-agent.service.in \
+		> $(DESTDIR)$(PREFIX)/lib/systemd/system/ctprof-agent.service
+	install -m 644 packaging/agent.conf packaging/compose.yaml packaging/daemonset.yaml \
+		$(DESTDIR)$(PREFIX)/share/ctprof/
+	install -m 644 packaging/grafana/*.json $(DESTDIR)$(PREFIX)/share/ctprof/grafana/
 	install -m 644 $(B)/ctprof.bash \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/ctprof
 	[ -n "$(DESTDIR)" ] || ldconfig
