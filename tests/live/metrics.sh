@@ -119,6 +119,32 @@ prometheus_reads_them() {
 			'BEGIN { printf "%.0f", native * 100 / classic }')" 400
 }
 
+# Each query of the dashboard has an answer, by classic and by native histograms; those about containers and storage may be
+# empty on this host.
+dashboard_has_answers() {
+	local query classic native
+
+	command -v prometheus > /dev/null || skip "needs prometheus"
+	start "$programs/churn" 20 10
+	serve
+	scrape
+	classic=$port
+	scrape --enable-feature=native-histograms
+	native=$port
+	jq -r '.panels[].targets[].expr' packaging/grafana/ctprof-prometheus.json |
+		sed 's/\$instance/.*/g; s/\$__rate_interval/30s/g' > "$scratch/queries"
+	between "queries" 13 "$(wc -l < "$scratch/queries")" 30
+	for port in $classic $native; do
+		until [ "$(ask "$port" 'sum(rate(ctprof_measured_seconds_total[30s])) > bool 0' 2> /dev/null)" = 1 ]; do sleep 0.2; done
+		while read -r query; do
+			curl -sSG --max-time 30 "http://127.0.0.1:$port/api/v1/query" --data-urlencode "query=$query" > "$scratch/reply"
+			equal "the status of $query" "$(jq -r '.status + (.error // "")' "$scratch/reply")" success
+			[[ $query == *container* || $query == *block_io* ]] ||
+				jq -e '.data.result | length > 0' "$scratch/reply" > "$scratch/some" || { echo "no answer: $query"; return 1; }
+		done < "$scratch/queries"
+	done
+}
+
 # A target by the name of this host, at an address that other hosts reach.
 prometheus_has_the_token() {
 	local token target
@@ -137,6 +163,7 @@ prometheus_has_the_token() {
 }
 
 run_case "metrics: Prometheus reads them" prometheus_reads_them
+run_case "metrics: queries of the dashboard have answers" dashboard_has_answers
 run_case "metrics: Prometheus has the token, and the host by its name" prometheus_has_the_token
 run_case "metrics: sums are what threads did" metrics_are_what_threads_did
 run_case "metrics: the format is the one that is wanted" metrics_have_the_format_that_is_wanted
