@@ -117,12 +117,8 @@ static bool samples_sum(size_t place, struct sum_column *column)
 
 static bool states_sum(size_t place, struct sum_column *column)
 {
-	column->is_key = place < STATES_COUNT && place != STATES_ms && place != STATES_threads;
-	if (place == STATES_threads) {
-		column->column = (struct store_column){ "thread_ms", STORE_U64 };
-		column->expression = "toUInt64(threads) * ms";
-	}
-	return place != STATES_ms;
+	column->is_key = place < STATES_COUNT;
+	return place != STATES_ms && place != STATES_threads;
 }
 
 static bool threads_sum(size_t place, struct sum_column *column)

@@ -5,7 +5,7 @@
  * Beside those of tables.h there are:
  *
  *	samples_1m, samples_1h	sums by minute and hour: without longest_ns
- *	states_1m, states_1h	thread_ms (the sum of threads x ms) instead of ms and threads
+ *	states_1m, states_1h	the same, without ms and threads
  *	threads_1m, threads_1h	sums over the threads of a program that did something: its totals
  *				and active_ms, the sum of ms. Values that are no totals are left
  *				out. Rows with other bits of measured0 and measured1 are apart.

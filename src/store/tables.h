@@ -54,8 +54,8 @@ enum store_type {
 		C(U64, stack) C(SUM64, ns) C(SUM32, count) C(SUM64, longest_ns)
 
 /*
- * Each stack once, callers first. `hash` is text_hash() over its frames. kinds: enum frame_kind,
- * and 128 for inlined frames.
+ * Each stack once, callers first. `hash` is that of stack_hash.h. kinds: enum frame_kind, and 128
+ * for inlined frames. What is not known of a frame is "" or 0.
  */
 #define STORE_STACKS(C)                                                                      \
 	C(U64, hash)                                                                         \
@@ -90,16 +90,18 @@ enum store_type {
 		C(TEXT, cpu_model) C(U32, cpus) C(U64, memory_bytes) C(TEXT, version) \
 			C(U32, interval_ms) C(TEXTS, label_names) C(TEXTS, label_values)
 
-/* Pressure and load of a host. Pressures are ns of the interval. */
+/* Pressure and load of a host. Pressures are ns of the interval. Bit n of `measured` is that of the
+ * column n behind `ms`. */
 #define STORE_LOADS(C)                                                                          \
 	C(TEXT, host)                                                                           \
 	C(TIME, t) C(U32, ms) C(U64, cpu_ns) C(U64, memory_available_bytes) C(U64, cpu_some_ns) \
 		C(U64, memory_some_ns) C(U64, memory_full_ns) C(U64, io_some_ns)                \
 			C(U64, io_full_ns) C(U64, irq_full_ns) C(U32, load_hundredths)          \
 				C(U32, threads) C(U64, agent_cpu_ns) C(U64, agent_memory_bytes) \
-					C(U64, bpf_ns)
+					C(U64, bpf_ns) C(U64, measured)
 
-/* Cgroups that did something. Totals are changes in the interval. */
+/* Cgroups that did something. Totals are changes in the interval. Bit n of `measured` is that of the
+ * column n behind `cgroup`. memory_max_bytes is 0 where there is no limit. */
 #define STORE_CGROUPS(C)                                                                           \
 	C(TEXT, host)                                                                              \
 	C(TIME, t) C(U32, ms) C(TEXT, cgroup) C(U64, cpu_ns) C(U64, throttled_ns)                  \

@@ -48,7 +48,7 @@ TEST(an_empty_database_gets_all_tables)
 	assert_string_equal(plan.items[0].query, "CREATE DATABASE IF NOT EXISTS `fleet`");
 	expect_statement(&plan, "t DateTime('UTC') CODEC(DoubleDelta, ZSTD(1))");
 	expect_statement(&plan, "TTL t + INTERVAL 14 DAY");
-	expect_statement(&plan, "sum(toUInt64(threads) * ms) AS thread_ms");
+	expect_statement(&plan, "sum(ms) AS active_ms");
 	expect_statement(&plan, "FROM `fleet`.samples GROUP BY host, t, process, comm, cgroup, "
 				"class, state, stack");
 	assert_null(statement(&plan, "ALTER"));
