@@ -13,6 +13,7 @@
 struct open_sink {
 	const struct sink_type *type;
 	void *sink;
+	char *server; /* the URL that requests go to, if it is another than the user's */
 	char name[DELIVERY_SINK_NAME_SIZE];
 	bool has_failed; /* at the last interval, and it was said */
 };
@@ -78,6 +79,10 @@ static struct error *open_sinks(struct agent *agent)
 		if (err)
 			return error_prefix(err, "--%s %s", sink->type->name, options.url);
 		agent->sink_count++;
+		if (sink->type->server)
+			err = sink->type->server(options.url, &sink->server);
+		if (err)
+			return err;
 	}
 	return NULL;
 }
@@ -102,7 +107,7 @@ static struct error *open_delivery(struct agent *agent)
 	for (size_t i = 0; i < agent->sink_count; i++)
 		sinks[i] = (struct delivery_sink){
 			.name = agent->sinks[i].name,
-			.url = o->sinks[i].url,
+			.url = agent->sinks[i].server ? agent->sinks[i].server : o->sinks[i].url,
 			.keeps_losses = strcmp(agent->sinks[i].type->name, "clickhouse") == 0,
 		};
 	return delivery_open(&options, &agent->delivery);
@@ -133,8 +138,10 @@ void agent_close(struct agent *agent)
 	if (!agent)
 		return;
 	delivery_close(agent->delivery);
-	for (size_t i = 0; i < agent->sink_count; i++)
+	for (size_t i = 0; i < agent->sink_count; i++) {
 		agent->sinks[i].type->close(agent->sinks[i].sink);
+		free(agent->sinks[i].server);
+	}
 	counters_destroy(agent->counters);
 	array_deinit(&agent->losses);
 	free(agent);

@@ -5,12 +5,12 @@
 
 #include "base/array.h"
 
-static const struct sink_type *const types[] = { NULL };
+static const struct sink_type *const types[] = { &sink_clickhouse };
 
 const struct sink_type *sink_type_named(const char *name)
 {
 	for (size_t i = 0; i < array_length(types); i++)
-		if (types[i] && strcmp(types[i]->name, name) == 0)
+		if (strcmp(types[i]->name, name) == 0)
 			return types[i];
 	return NULL;
 }

@@ -37,6 +37,9 @@ typedef struct error *sink_emit(void *context, const struct sink_request *reques
 
 struct sink_type {
 	const char *name; /* "clickhouse": also its option and its word in losses */
+	/* The URL that targets are appended to, to be freed. NULL: it is the one that users write.
+	 */
+	struct error *(*server)(const char *url, char **ret)MUST_CHECK;
 	struct error *(*open)(const struct sink_options *options, void **ret)MUST_CHECK;
 	struct error *(*encode)(void *sink, const struct agent_interval *interval, sink_emit *emit,
 				void *context)MUST_CHECK;

@@ -74,7 +74,7 @@ $(KSTATS_DRIVER): %: %.o $(PARTS)
 	$(call say,LINK  $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections -o $@ $^ $(LIBS)
 
-$(STORE_DRIVER): %: %.o $(PARTS)
+$(STORE_DRIVER): %: %.o $(filter-out $(B)/src/cmd/%,$(PROGRAM))
 	$(call say,LINK  $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections -o $@ $^ $(LIBS)
 

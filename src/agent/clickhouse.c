@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "agent/clickhouse.h"
+
+#include "store/address.h"
+
+/* The request with stacks was lost: they are sent again. */
+static void forget_lost_stacks(struct clickhouse *sink, const struct agent_interval *interval)
+{
+	for (size_t i = 0; i < interval->loss_count; i++)
+		if (strings_equal(interval->losses[i].what, "rows of stacks"))
+			map_deinit(&sink->sent_stacks);
+}
+
+static struct error *encode(void *context, const struct agent_interval *interval, sink_emit *emit,
+			    void *emit_context)
+{
+	struct clickhouse *sink = context;
+	struct error *err = NULL;
+
+	sink->insert.host = text_of(interval->identity->host);
+	sink->insert.t = clickhouse_time(interval);
+	sink->insert.emit = emit;
+	sink->insert.context = emit_context;
+	forget_lost_stacks(sink, interval);
+	if (interval->profile) {
+		err = clickhouse_group(sink, interval);
+		if (!err)
+			err = clickhouse_samples(sink, interval);
+		if (!err)
+			err = clickhouse_states(sink, interval);
+	}
+	if (!err && interval->changes)
+		err = clickhouse_threads(sink, interval);
+	return err ? err : clickhouse_host(sink, interval);
+}
+
+static void destroy(void *context)
+{
+	struct clickhouse *sink = context;
+
+	if (!sink)
+		return;
+	insert_deinit(&sink->insert);
+	map_deinit(&sink->sent_stacks);
+	stack_hashes_deinit(&sink->hashes);
+	word_map_deinit(&sink->group_numbers);
+	word_map_deinit(&sink->sum_numbers);
+	array_deinit(&sink->groups);
+	array_deinit(&sink->thread_groups);
+	array_deinit(&sink->sums);
+	array_deinit(&sink->functions);
+	array_deinit(&sink->modules);
+	array_deinit(&sink->sources);
+	array_deinit(&sink->lines);
+	array_deinit(&sink->kinds);
+	free(sink->database);
+	free(sink);
+}
+
+static struct error *create(const struct sink_options *options, void **ret)
+{
+	struct clickhouse *sink = calloc(1, sizeof(*sink));
+	struct store_address address = { 0 };
+	struct error *err;
+
+	if (!sink)
+		return &error_no_memory;
+	sink->sent_stacks.most = SENT_STACKS_MOST;
+	err = store_address_parse(options->url, &address);
+	if (err) {
+		destroy(sink);
+		return err;
+	}
+	free(address.server);
+	sink->database = address.database;
+	sink->insert.database = sink->database;
+	*ret = sink;
+	return NULL;
+}
+
+static struct error *server_of(const char *url, char **ret)
+{
+	struct store_address address = { 0 };
+	struct error *err = store_address_parse(url, &address);
+
+	if (err)
+		return err;
+	free(address.database);
+	*ret = address.server;
+	return NULL;
+}
+
+const struct sink_type sink_clickhouse = {
+	.name = "clickhouse",
+	.server = server_of,
+	.open = create,
+	.encode = encode,
+	.close = destroy,
+};
