@@ -21,6 +21,9 @@
 #include "cmd/profile_flush.h"
 #include "cmd/record.h"
 #include "cmd/serving.h"
+#include "net/http_client.h"
+#include "store/address.h"
+#include "store/schema.h"
 
 #define CONFIG_DEFAULT      "/etc/ctprof/agent.conf"
 #define SPOOL_DEFAULT       "/var/lib/ctprof/spool"
@@ -375,8 +378,8 @@ static struct error *settle(struct agent_arguments *a, struct serving *serving, 
 	for (size_t s = 0; s < STORE_COUNT; s++)
 		if (a->urls[s].count && !sink_type_named(store_names[s]))
 			return error_create("--%s: this build cannot send to it", store_names[s]);
-	if (a->create_schema)
-		return error_create("--create-schema: this build cannot create tables");
+	if (a->create_schema && !a->urls[STORE_clickhouse].count)
+		return error_create("--create-schema needs --clickhouse URL");
 	if (!count_stores(a) && !a->flush.directory && !a->web.listen)
 		return error_create("the agent has nothing to do: give it a store (--clickhouse "
 				    "URL), --directory DIR or --listen ADDRESS");
@@ -394,6 +397,46 @@ static void arguments_deinit(struct agent_arguments *a)
 	array_deinit(&a->texts);
 	array_deinit(&a->labels);
 	profile_arguments_deinit(&a->profile);
+}
+
+/* --- tables --- */
+
+static void print_made(const struct store_address *address, const struct schema_made *made)
+{
+	printf("%s at %s (ClickHouse %s): %s, %zu new tables, %zu new columns\n", address->database,
+	       address->server, made->version, made->was_empty ? "created" : "up to date",
+	       made->created, made->added);
+	if (!made->is_current)
+		printf("This server is older than 22.3: its tables have no lifetimes and are not "
+		       "compressed by column. Drop old partitions by hand.\n");
+}
+
+static struct error *create_tables(struct http_client *client, const char *url)
+{
+	struct store_address address = { 0 };
+	struct schema_wanted wanted = { .program = CTPROF_VERSION };
+	struct schema_made made;
+	struct error *err = store_address_parse(url, &address);
+
+	if (!err) {
+		wanted.database = address.database;
+		err = store_schema_create(client, address.server, &wanted, &made);
+	}
+	if (!err)
+		print_made(&address, &made);
+	store_address_deinit(&address);
+	return err ? error_prefix(err, "--clickhouse %s", url) : NULL;
+}
+
+static int create_schemas(const struct agent_arguments *a)
+{
+	const struct http_client_options options = { .netrc = a->netrc, .ca_file = a->ca_file };
+	_cleanup_(http_client_close) struct http_client *client = NULL;
+	struct error *err = http_client_open(&options, &client);
+
+	for (size_t i = 0; i < a->urls[STORE_clickhouse].count && !err; i++)
+		err = create_tables(client, a->urls[STORE_clickhouse].items[i]);
+	return err ? report_error(err, STATUS_FAILED) : STATUS_DONE;
 }
 
 static int run_agent(const struct command *command, int argc, char **argv)
@@ -429,6 +472,8 @@ static int run_agent(const struct command *command, int argc, char **argv)
 		status = usage_error(command, err);
 	else if (a.check_config)
 		status = print_plan(&a, &config, &identity);
+	else if (a.create_schema)
+		status = create_schemas(&a);
 	else
 		status = run(&a, &identity, &serving);
 	free(serving.own_token);
