@@ -58,6 +58,19 @@ page_has_answers() {
 	has "pods" "$(sql "$(grep 'SELECT namespace, pod' "$scratch/queries") FORMAT TSV" database=fleet)" $'shop\tshopd-0\tshopd\t960\t2'
 }
 
+# The page describes each column, except states and metrics, which have pages of their own.
+page_has_columns() {
+	local table column described
+
+	start_store old
+	build/tests/programs/store_driver schema "$store_url/" fleet
+	while read -r table column; do
+		described=$(grep "^| \`$table\` | " doc/fleet.md) || { echo "no table $table"; return 1; }
+		[[ $described == *"\`$column\`"* ]] || { echo "no column $table.$column"; return 1; }
+	done < <(sql "SELECT table, name FROM system.columns WHERE database = 'fleet'
+		AND table IN ('samples', 'stacks', 'hosts', 'loads', 'cgroups', 'cgroup_labels', 'losses')")
+}
+
 # Macros of Grafana's plugin, as it replaces them for ten minutes in steps of one.
 dashboard_has_answers() {
 	local query
@@ -75,6 +88,7 @@ dashboard_has_answers() {
 	done < "$scratch/queries"
 }
 
+run_case "doc/fleet.md describes all columns" page_has_columns
 for kind in old new; do
 	run_case "queries of doc/fleet.md have answers ($kind)" page_has_answers "$kind"
 	run_case "queries of the dashboard have answers ($kind)" dashboard_has_answers "$kind"
