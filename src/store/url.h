@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A query of ClickHouse, written where commands take a file:
+ *
+ *	ch://HOST[:PORT]/DATABASE[?NAME=VALUE[&NAME=VALUE]...]
+ *
+ * The scheme chs is https. A user may precede the host (user@HOST); the password is that of
+ * netrc(5), since a command line is visible to all users of a host. HOST may be an IPv6 address in
+ * brackets. Parameters:
+ *
+ *	host process comm cgroup	names or globs (* ? [...]); any of several may match
+ *	label.NAME			the same of a label of the agent's configuration
+ *	from to				-1h, -30m, now, 2026-11-20T12:30:05, 12:30, 1795177805 (UTC)
+ *	by=host				hosts apart, rather than summed
+ *
+ * By default the hour before `to`, which is now. Bytes of values may be written as %XX.
+ */
+#ifndef STORE_URL_H
+#define STORE_URL_H
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/text.h"
+
+/* What rows are selected by; each is a column of its name. */
+enum store_selector {
+	STORE_SELECT_HOST,
+	STORE_SELECT_PROCESS,
+	STORE_SELECT_COMM,
+	STORE_SELECT_CGROUP,
+	STORE_SELECTORS
+};
+extern const char *const store_selector_names[STORE_SELECTORS];
+
+struct store_label {
+	char *name, *glob;
+};
+
+struct store_url {
+	char *written;  /* as the user wrote it, for messages: one line without a password */
+	char *server;   /* "http://user@HOST:PORT/" */
+	char *database; /* bytes, not encoded; never empty */
+	struct {
+		ARRAY(char *);
+	} globs[STORE_SELECTORS]; /* empty: all */
+	struct {
+		ARRAY(struct store_label);
+	} labels;              /* of one name, any may match; of each name, one must */
+	uint64_t from_s, to_s; /* Unix seconds: from_s <= t < to_s */
+	bool by_host;
+};
+
+/* Most values of all parameters together. */
+#define STORE_URL_VALUES_MAX 256
+
+/* Is it such a query, rather than a path? */
+bool store_is_url(const char *text);
+
+/* Relative times are before `now_s`. An error names the parameter. */
+struct error *store_url_parse(const char *text, uint64_t now_s, struct store_url *ret) MUST_CHECK;
+
+/* `text` with every byte that is not a letter, digit or one of -._~ as %XX, to be freed; NULL: no
+ * memory. */
+char *store_url_encode(struct text text);
+
+/* Takes one that is all zero. */
+void store_url_deinit(struct store_url *url);
+
+#endif
