@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "store/spans.h"
+
+#include <inttypes.h>
+
+#define ROWS_MOST_S UINT64_C(7200)
+
+/* Tables of sums, coarsest first. */
+static const struct {
+	const char *suffix;
+	uint64_t length_s;
+} tables[] = { { "_1h", 3600 }, { "_1m", 60 } };
+
+enum { HOURS, MINUTES };
+
+enum store_detail store_detail_of(const struct store_url *url)
+{
+	return url->to_s - url->from_s > ROWS_MOST_S ? STORE_SUMS : STORE_ROWS;
+}
+
+bool store_detail_next(enum store_detail *detail)
+{
+	if (*detail == STORE_HOURS)
+		return false;
+	*detail = *detail == STORE_MINUTES ? STORE_HOURS : STORE_MINUTES;
+	return true;
+}
+
+static size_t divide(uint64_t from_s, uint64_t to_s, size_t table, struct store_span *ret)
+{
+	uint64_t length, first, end;
+	size_t count;
+
+	if (from_s >= to_s)
+		return 0;
+	if (table == array_length(tables)) {
+		ret[0] = (struct store_span){ "", from_s, to_s };
+		return 1;
+	}
+	length = tables[table].length_s;
+	first = (from_s + length - 1) / length * length;
+	end = to_s / length * length;
+	if (first >= end)
+		return divide(from_s, to_s, table + 1, ret);
+	count = divide(from_s, first, table + 1, ret);
+	ret[count++] = (struct store_span){ tables[table].suffix, first, end };
+	return count + divide(end, to_s, table + 1, ret + count);
+}
+
+size_t store_spans(uint64_t from_s, uint64_t to_s, enum store_detail detail,
+		   struct store_span ret[STORE_SPANS_MAX])
+{
+	const size_t table = detail == STORE_HOURS ? HOURS : MINUTES;
+	const uint64_t length = tables[table].length_s;
+
+	if (detail == STORE_ROWS)
+		return divide(from_s, to_s, array_length(tables), ret);
+	if (detail == STORE_SUMS)
+		return divide(from_s, to_s, 0, ret);
+	ret[0] = (struct store_span){ tables[table].suffix, from_s / length * length,
+				      (to_s + length - 1) / length * length };
+	return 1;
+}
+
+static void add_time(struct sql *sql, uint64_t from_s, uint64_t to_s)
+{
+	sql_add(sql, "t >= toDateTime(%" PRIu64 ") AND t < toDateTime(%" PRIu64 ")", from_s, to_s);
+}
+
+void sql_add_time(struct sql *sql, const struct store_url *url, unsigned selectors)
+{
+	add_time(sql, url->from_s, url->to_s);
+	sql_add_selection(sql, url, selectors);
+}
+
+void sql_add_rows(struct sql *sql, const struct store_url *url, enum store_detail detail,
+		  const struct store_rows *rows)
+{
+	struct store_span spans[STORE_SPANS_MAX];
+	const size_t count = store_spans(url->from_s, url->to_s, detail, spans);
+
+	sql_add(sql, "(");
+	for (size_t i = 0; i < count; i++) {
+		sql_add(sql, "%sSELECT %s FROM %s%s WHERE ", i ? " UNION ALL " : "",
+			detail == STORE_ROWS ? rows->of_rows : rows->of_sums, rows->table,
+			spans[i].suffix);
+		add_time(sql, spans[i].from_s, spans[i].to_s);
+		sql_add_selection(sql, url, rows->selectors);
+	}
+	sql_add(sql, ")");
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The text of a query, and the values in it. Texts of users are never part of it: servers that have
+ * parameters (ClickHouse 19.14) get them as such, older ones as the digits of their bytes.
+ *
+ *	sql_add(&sql, "SELECT count() FROM hosts WHERE host = ");
+ *	sql_add_value(&sql, text_of(name));
+ *	if (sql.error)
+ *		...
+ *	sql_deinit(&sql);
+ */
+#ifndef STORE_SQL_H
+#define STORE_SQL_H
+
+#include "store/url.h"
+
+/* {} with `has_parameters` set is an empty one. */
+struct sql {
+	bool has_parameters;
+	bool has_failed; /* no memory: it is not whole */
+	struct {
+		ARRAY(char);
+	} text;
+	struct {
+		ARRAY(char);
+	} parameters; /* "&param_p0=VALUE&param_p1=VALUE", encoded */
+	unsigned parameter_count;
+};
+
+/* Add text of the program: of a user, only numbers. */
+void sql_add(struct sql *sql, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Add an expression whose value is these bytes, a String. */
+void sql_add_value(struct sql *sql, struct text value);
+
+/* Add a condition: the column is one of these globs, as fnmatch(3) takes them. */
+void sql_add_globs(struct sql *sql, const char *column, char *const *globs, size_t count);
+
+/* Add " AND ..." for each selector of the URL that names a column of a table, and for labels of
+ * hosts. `selectors` has a bit for each enum store_selector that the table has. */
+void sql_add_selection(struct sql *sql, const struct store_url *url, unsigned selectors);
+#define SQL_SELECTORS_ALL ((1u << STORE_SELECTORS) - 1)
+#define SQL_SELECT_HOSTS  (1u << STORE_SELECT_HOST)
+
+/* The text, to be freed; NULL: it is not whole, or no memory. */
+char *sql_text(const struct sql *sql);
+
+void sql_deinit(struct sql *sql);
+
+#endif
