@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The hosts that a query is about, and for how long the store has rows of them.
+ *
+ *	struct store_hosts hosts;
+ *	err = store_hosts_read(store, &url, &hosts);
+ *	...
+ *	store_hosts_deinit(&hosts);
+ */
+#ifndef STORE_HOSTS_H
+#define STORE_HOSTS_H
+
+#include "store/query.h"
+
+/* Pressure of a host in the time of the query. */
+struct store_pressure {
+	uint64_t some_ns, full_ns;
+};
+
+struct store_host {
+	char *name;
+	uint64_t observed_ns; /* the sum of its intervals */
+	uint64_t threads;     /* most in an interval */
+	uint64_t agent_cpu_ns, bpf_ns;
+	struct store_pressure cpu, memory, io, irq; /* of cpu and irq one half each */
+	/* Of its last boot in the store; 0 and "" if unknown. */
+	uint32_t cpus;
+	uint64_t memory_bytes;
+	char *kernel, *arch, *cpu_model;
+};
+
+struct store_hosts {
+	ARRAY(struct store_host); /* by name */
+	uint64_t observed_ns;     /* of all together */
+	uint64_t longest_ns;      /* of one */
+};
+
+/* Fails if the store has no rows of any host that the URL selects (errnum ENODATA), and says which
+ * there are. */
+struct error *store_hosts_read(struct store *store, const struct store_url *url,
+			       struct store_hosts *ret) MUST_CHECK;
+
+/* "web-1", or "100 hosts", to be freed; NULL: no memory. */
+char *store_hosts_words(const struct store_hosts *hosts);
+
+/* The text that all hosts have; NULL: they differ, or it is unknown. */
+const char *store_hosts_kernel(const struct store_hosts *hosts);
+const char *store_hosts_arch(const struct store_hosts *hosts);
+const char *store_hosts_cpu_model(const struct store_hosts *hosts);
+
+/* Of all together. */
+uint64_t store_hosts_cpus(const struct store_hosts *hosts);
+uint64_t store_hosts_memory(const struct store_hosts *hosts);
+
+/* An error (errnum ENODATA) that says that there are no rows of what the URL selects, and what
+ * there is instead: the values of this column that have most rows. `table` is "samples" or
+ * "threads". */
+struct error *store_nothing(struct store *store, const struct store_url *url,
+			    const char *table) MUST_CHECK;
+
+void store_hosts_deinit(struct store_hosts *hosts);
+
+#endif
