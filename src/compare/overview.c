@@ -41,6 +41,16 @@ static bool is_named_ctprof(const struct ctprof_thread *thread)
 	return text_equal(name_text(thread->pcomm), TEXT("ctprof"));
 }
 
+/* A thread of a query stands for all threads of a program. */
+static size_t threads_of(const struct ctprof_snapshot *s, const struct ctprof_thread *thread)
+{
+	const uint64_t count = thread->record.values.thread_count.v;
+
+	if (!s->observed_ns || !metric_set_has(&thread->record.measured, METRIC_thread_count))
+		return 1;
+	return count > UINT32_MAX ? UINT32_MAX : (size_t)count;
+}
+
 /* The number of threads of each key on each side, in its last capture. A report on ctprof itself is
  * asked for by name. */
 static bool find_keys(struct overview_work *work)
@@ -73,9 +83,9 @@ static bool find_keys(struct overview_work *work)
 			work->kernel[key] =
 				work->kernel[key] && is_kernel_thread(s, snapshot_thread(s, t));
 			if (i + 1 == sides->count)
-				work->threads[1][key]++;
+				work->threads[1][key] += threads_of(s, snapshot_thread(s, t));
 			else if (i + 1 == sides->baselines)
-				work->threads[0][key]++;
+				work->threads[0][key] += threads_of(s, snapshot_thread(s, t));
 		}
 	return true;
 }

@@ -8,6 +8,9 @@ enum boots boots_of(const struct ctprof_snapshot *a, const struct ctprof_snapsho
 {
 	const struct host_context *x = a->host, *y = b->host;
 
+	/* Totals of a query do not grow from one to the next, as those of a boot do. */
+	if (a->observed_ns || b->observed_ns)
+		return BOOTS_DIFFERENT;
 	if (!x || !y || !x->boot_id || !y->boot_id)
 		return BOOTS_UNKNOWN;
 	return name_compare(x->boot_id, y->boot_id) == 0 ? BOOTS_SAME : BOOTS_DIFFERENT;

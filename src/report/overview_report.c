@@ -44,12 +44,18 @@ static void add_side_name(struct overview_line *line, const struct side *items, 
 			  NAME_COLUMNS);
 }
 
+/* Are totals those of a time? */
+static bool is_query(const struct report *report)
+{
+	return report->candidate->observed_ns;
+}
+
 static void put_heading(struct overview_output *o)
 {
 	const struct report *report = o->report;
 	const struct sides *sides = report->sides;
 	size_t before = sides->baselines, after = sides->count - before;
-	const char *comma = "";
+	const char *what = is_query(report) ? "programs" : "threads", *comma = "";
 	char time[AMOUNT_MAX];
 	struct overview_line line = { .columns = o->columns };
 
@@ -61,21 +67,24 @@ static void put_heading(struct overview_output *o)
 	line_add(&line, ": ");
 	if (before && report->has_elapsed) {
 		line_add(&line, "%s apart%s", amount_time(time, fabs(report->elapsed_s)),
-			 report->boots == BOOTS_DIFFERENT ? ", of different boots" : "");
+			 report->boots == BOOTS_DIFFERENT && !is_query(report)
+				 ? ", of different boots"
+				 : "");
 		comma = ", ";
 	} else if (!before && o->overview->has_uptime) {
-		line_add(&line, "host up %s", amount_time(time, o->overview->window_s));
+		line_add(&line, "%s%s", is_query(report) ? "" : "host up ",
+			 amount_time(time, o->overview->window_s));
 		comma = ", ";
 	}
 	if (before)
-		line_add(&line, "%s%zu -> %zu threads", comma, report->baseline->threads.count,
-			 report->candidate->threads.count);
+		line_add(&line, "%s%zu -> %zu %s", comma, report->baseline->threads.count,
+			 report->candidate->threads.count, what);
 	else if (o->overview->named_threads &&
 		 o->overview->named_threads < report->candidate->threads.count)
-		line_add(&line, "%s%zu of %zu threads", comma, o->overview->named_threads,
-			 report->candidate->threads.count);
+		line_add(&line, "%s%zu of %zu %s", comma, o->overview->named_threads,
+			 report->candidate->threads.count, what);
 	else
-		line_add(&line, "%s%zu threads", comma, report->candidate->threads.count);
+		line_add(&line, "%s%zu %s", comma, report->candidate->threads.count, what);
 	put_line(o, &line);
 }
 
@@ -329,7 +338,7 @@ static void put_groups(struct overview_output *o)
 				 life_text(life, overview, &overview->groups.items[0]));
 		line_add(&line, ":");
 	} else if (!o->report->comparing) {
-		line_add(&line, "What took most time since boot:");
+		line_add(&line, "What took most time%s:", is_query(o->report) ? "" : " since boot");
 	} else {
 		line_add(&line, "What changed most%s%s, by CPU time, waits, I/O, faults and memory",
 			 is_window(o) ? " in " : "",

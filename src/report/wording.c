@@ -20,8 +20,8 @@ static void print_side(FILE *out, const char *what, const struct side *side)
 
 	if (s->captured_at_unix_ns.value && gmtime_r(&seconds, &tm))
 		strftime(stamp, sizeof(stamp), "%Y-%m-%d %H:%M:%S UTC", &tm);
-	fprintf(out, "%s: %s, %zu thread%s, %s", what, stamp, s->threads.count,
-		plural(s->threads.count), name ? name : "");
+	fprintf(out, "%s: %s, %zu %s%s, %s", what, stamp, s->threads.count,
+		s->observed_ns ? "program" : "thread", plural(s->threads.count), name ? name : "");
 	fprintf(out, s->note && note ? " (%s)\n" : "\n", note);
 	free(note);
 	free(name);
@@ -37,7 +37,9 @@ static void print_distance(FILE *out, const struct report *report)
 
 	char span[UNITS_TEXT_MAX];
 
-	if (!report->has_elapsed)
+	if (report->candidate->observed_ns)
+		fprintf(out, "totals are those of each query's time\n");
+	else if (!report->has_elapsed)
 		fprintf(out, "time between them unknown%s\n", boots[report->boots]);
 	else
 		fprintf(out, "%s apart%s%s\n", units_format_span(span, fabs(report->elapsed_s)),

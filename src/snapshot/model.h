@@ -241,6 +241,9 @@ struct ctprof_snapshot {
 	struct psi psi;
 	struct sched_ext *sched_ext;
 	struct capture_info *capture;
+	/* Of a query (store/store_snapshot.h): the time that totals are of, summed over its hosts;
+	 * 0: they are those since threads began. Not in files. */
+	uint64_t observed_ns;
 	struct lines remarks; /* one line each for the user, about reading this file */
 };
 
