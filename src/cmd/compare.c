@@ -5,8 +5,8 @@
 
 #include "cli/commands.h"
 #include "cli/display.h"
+#include "cmd/inputs.h"
 #include "cmd/profile_beside.h"
-#include "snapshot/file.h"
 #include "snapshot/recording.h"
 
 struct compare_arguments {
@@ -56,14 +56,13 @@ struct compare_loading {
 static struct error *load_side(struct side *side, char **path)
 {
 	struct ctprof_snapshot *snapshot = NULL;
-	struct error *err = recording_find(side->name, path);
+	struct error *err = input_snapshot(side->name, &snapshot, path);
 
 	if (err)
 		return err;
 	side->name = *path;
-	err = snapshot_load(*path, &snapshot);
 	side->snapshot = snapshot;
-	return err;
+	return NULL;
 }
 
 static void *load_snapshot(void *context)
@@ -120,6 +119,10 @@ static int compare(struct display *display, struct side *sides, size_t baselines
 		sides_sort(sides, baselines);
 		sides_sort(sides + baselines, count - baselines);
 	}
+	if (!err)
+		err = inputs_check_view(sides, count, &display->view);
+	if (!err)
+		err = inputs_equalise(sides, count, stderr);
 	if (!err)
 		display_window_of_boot(display, sides, count);
 	if (!err)

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "cli/commands.h"
+#include "cmd/inputs.h"
 #include "cmd/profile_output.h"
-#include "profile/files.h"
 
 struct flame_arguments {
 	struct profile_output output;
@@ -45,7 +45,7 @@ static struct error *load_one(struct flame_loading *loading, const char *path, s
 {
 	const unsigned unit = loading->arguments->unit;
 	bool is_folded = false;
-	struct error *err = profile_load_in(
+	struct error *err = input_profile(
 		path, unit ? (enum folded_unit)(unit - 1) : FOLDED_SAMPLES, ret, &is_folded);
 
 	if (is_folded)

@@ -9,10 +9,12 @@
 
 #include "base/clock.h"
 #include "base/interrupts.h"
+#include "cmd/inputs.h"
 #include "cmd/profile_options.h"
 #include "cmd/profile_output.h"
 #include "profile/files.h"
 #include "security/privileges.h"
+#include "store/url.h"
 
 static char *path_beside(const char *snapshot)
 {
@@ -148,22 +150,29 @@ void profile_beside_hint(const char *baseline, const char *candidate)
 			before, after);
 }
 
+/* A query is one of profiles, too. */
+static char *input_of(const char *snapshot)
+{
+	return store_is_url(snapshot) ? strdup(snapshot) : path_beside(snapshot);
+}
+
 struct error *profile_beside_diff(const char *baseline, const char *candidate, const char *path)
 {
 	_cleanup_(profile_destroy) struct profile *before = NULL;
 	_cleanup_(profile_destroy) struct profile *after = NULL;
-	_cleanup_free_ char *from = path_beside(baseline), *to = path_beside(candidate);
+	_cleanup_free_ char *from = input_of(baseline), *to = input_of(candidate);
 	struct profile_output output = { .is_elsewhere = true };
 	struct error *err = from && to ? NULL : &error_no_memory;
+	bool is_folded;
 
 	if (!err)
 		err = array_push(&output.paths, path) ? NULL : &error_no_memory;
 	if (!err)
 		err = profile_output_settle(&output);
 	if (!err)
-		err = profile_load(from, &before);
+		err = input_profile(from, FOLDED_SAMPLES, &before, &is_folded);
 	if (!err)
-		err = profile_load(to, &after);
+		err = input_profile(to, FOLDED_SAMPLES, &after, &is_folded);
 	if (!err)
 		err = profile_output_show(&output, after, before, 0);
 	profile_output_deinit(&output);

@@ -4,11 +4,9 @@
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/display.h"
-#include "ctprof/snapshot.h"
+#include "cmd/inputs.h"
 #include "snapshot/recording.h"
 #include "snapshot/timestamp.h"
-
-DEFINE_CLEANUP(ctprof_snapshot_close, struct ctprof_snapshot *)
 
 struct show_arguments {
 	struct display display; /* first: the options of display know its place */
@@ -25,15 +23,12 @@ static const struct option_row show_options[] = {
 /* The name of the capture that was picked stands in the report. */
 static int show_snapshot(const char *name, const struct display *display)
 {
-	_cleanup_(ctprof_snapshot_close) struct ctprof_snapshot *snapshot = NULL;
+	_cleanup_(snapshot_destroy) struct ctprof_snapshot *snapshot = NULL;
 	_cleanup_free_ char *path = NULL;
-	struct error *err = recording_find(name, &path);
-	struct ctprof_error error;
+	struct error *err = input_snapshot(name, &snapshot, &path);
 
 	if (err)
 		return report_error(err, STATUS_FAILED);
-	if (ctprof_snapshot_open(path, &snapshot, &error))
-		return report_error(error_create("%s", error.message), STATUS_FAILED);
 	print_remarks(path, snapshot);
 	return display_print(display, &(struct side){ snapshot, path }, 0, 1);
 }

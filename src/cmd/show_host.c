@@ -5,10 +5,10 @@
 #include "cli/commands.h"
 #include "cli/pager.h"
 #include "cli/terminal.h"
+#include "cmd/inputs.h"
 #include "report/host_report.h"
 #include "security/memory_limit.h"
 #include "security/privileges.h"
-#include "snapshot/file.h"
 
 struct show_host_arguments {
 	const char *proc_root, *sys_root;
@@ -46,6 +46,7 @@ static int run_show_host(const struct command *command, int argc, char **argv)
 {
 	struct show_host_arguments arguments = { 0 };
 	_cleanup_(snapshot_destroy) struct ctprof_snapshot *snapshot = NULL;
+	_cleanup_free_ char *name = NULL;
 	struct error *err;
 	int status, first = options_parse(command, argc, argv, &arguments, &status);
 
@@ -55,7 +56,7 @@ static int run_show_host(const struct command *command, int argc, char **argv)
 	if (first < argc) {
 		err = privileges_keep_for_files();
 		if (!err)
-			err = snapshot_load(argv[first], &snapshot);
+			err = input_snapshot(argv[first], &snapshot, &name);
 	} else {
 		err = capture_host(&arguments, &snapshot);
 	}

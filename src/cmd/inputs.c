@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cmd/inputs.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/units.h"
+#include "snapshot/file.h"
+#include "snapshot/recording.h"
+#include "store/store_profile.h"
+#include "store/store_snapshot.h"
+
+/* --- connections --- */
+
+/* The same for all queries, also of threads that read beside each other. */
+static time_t now;
+
+static void set_now(void)
+{
+	now = time(NULL);
+}
+
+static uint64_t now_s(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, set_now);
+	return (uint64_t)now;
+}
+
+/* The file with passwords, to be freed; NULL: there is none. */
+static char *find_netrc(void)
+{
+	const char *named = getenv("CTPROF_NETRC"), *home = getenv("HOME");
+	char *path;
+
+	if (named && *named)
+		return strdup(named);
+	path = home && *home ? text_print("%s/.netrc", home) : NULL;
+	if (path && access(path, R_OK) == 0)
+		return path;
+	free(path);
+	return NULL;
+}
+
+/* Loads what a query is about into the object of the caller. */
+typedef struct error *load_query(struct store *store, const struct store_url *url, void *ret);
+
+static struct error *run_query(const struct store_url *url, load_query *load, void *ret)
+{
+	_cleanup_free_ char *netrc = find_netrc();
+	_cleanup_(store_close) struct store *store = NULL;
+	const struct store_options options = { .netrc = netrc,
+					       .ca_file = getenv("CTPROF_CA_FILE") };
+	struct error *err = store_connect(url, &options, &store);
+
+	return err ? err : load(store, url, ret);
+}
+
+static struct error *query(const char *written, load_query *load, void *ret)
+{
+	struct store_url url = { 0 };
+	struct error *err = store_url_parse(written, now_s(), &url);
+
+	/* A password that may be in it is not printed. */
+	if (err)
+		return err == &error_no_memory ? err : error_prefix(err, "URL of a store");
+	err = run_query(&url, load, ret);
+	if (err && err != &error_no_memory)
+		err = error_prefix(err, "%s", url.written);
+	store_url_deinit(&url);
+	return err;
+}
+
+/* --- profiles --- */
+
+static struct error *load_profile(struct store *store, const struct store_url *url, void *ret)
+{
+	return store_profile_load(store, url, ret);
+}
+
+struct error *input_profile(const char *path, enum folded_unit unit, struct profile **ret,
+			    bool *ret_is_folded)
+{
+	if (!store_is_url(path))
+		return profile_load_in(path, unit, ret, ret_is_folded);
+	*ret_is_folded = false;
+	return query(path, load_profile, ret);
+}
+
+/* --- snapshots --- */
+
+static struct error *load_snapshot(struct store *store, const struct store_url *url, void *ret)
+{
+	return store_snapshot_load(store, url, ret);
+}
+
+struct error *input_snapshot(const char *path, struct ctprof_snapshot **ret, char **ret_name)
+{
+	_cleanup_free_ char *name = NULL;
+	struct error *err = NULL;
+
+	if (store_is_url(path))
+		name = strdup(path);
+	else
+		err = recording_find(path, &name);
+	if (!err && !name)
+		err = &error_no_memory;
+	if (err)
+		return err;
+	err = store_is_url(path) ? query(path, load_snapshot, ret) : snapshot_load(name, ret);
+	if (!err)
+		*ret_name = take_ptr(name);
+	return err;
+}
+
+/* --- snapshots that are compared --- */
+
+static bool is_query(const struct side *side)
+{
+	return side->snapshot->observed_ns;
+}
+
+static struct error *check_kinds(const struct side *sides, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		if (is_query(&sides[i]) != is_query(&sides[0]))
+			return error_create(
+				"cannot compare %s with %s: totals of a query are those of "
+				"its time, and those of a file are since each thread "
+				"began",
+				sides[0].name, sides[i].name);
+	return NULL;
+}
+
+/* Times that differ by less are the same: intervals begin a little later on one host than on
+ * another. */
+#define SAME_PERCENT 1
+
+static void print_scaled(const struct side *side, uint64_t shortest, FILE *notes)
+{
+	char from[UNITS_TEXT_MAX], to[UNITS_TEXT_MAX];
+
+	if (notes)
+		fprintf(notes, "ctprof: totals of %s, which are of %s of hosts, are scaled to %s\n",
+			side->name,
+			units_format_span(from, (double)side->snapshot->observed_ns / NS_PER_S),
+			units_format_span(to, (double)shortest / NS_PER_S));
+}
+
+struct error *inputs_equalise(const struct side *sides, size_t count, FILE *notes)
+{
+	uint64_t shortest = UINT64_MAX;
+	struct error *err = check_kinds(sides, count);
+
+	if (err || !count || !is_query(&sides[0]))
+		return err;
+	for (size_t i = 0; i < count; i++)
+		if (sides[i].snapshot->observed_ns < shortest)
+			shortest = sides[i].snapshot->observed_ns;
+	for (size_t i = 0; i < count; i++) {
+		const uint64_t observed = sides[i].snapshot->observed_ns;
+
+		if (observed - shortest <= shortest / 100 * SAME_PERCENT)
+			continue;
+		print_scaled(&sides[i], shortest, notes);
+		store_snapshot_scale((struct ctprof_snapshot *)(uintptr_t)sides[i].snapshot,
+				     shortest, observed);
+	}
+	return NULL;
+}
+
+struct error *inputs_check_view(const struct side *sides, size_t count, const struct view *view)
+{
+	const char *what =
+		view->normalize == NORMALIZE_AGE ? "--normalize age" : view_needs_one_boot(view);
+
+	return what && count > 1 && is_query(&sides[0])
+		       ? error_create(
+				 "%s needs snapshots of files: a query of a store has sums over "
+				 "threads in its time",
+				 what)
+		       : NULL;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What commands read: files, and queries of ClickHouse where a file is expected (store/url.h).
+ *
+ * Queries use the passwords of the file that the variable CTPROF_NETRC names, or of ~/.netrc, and
+ * trust the certificates of the file CTPROF_CA_FILE, or those of the host. Relative times of all
+ * queries of a command are before the same time.
+ */
+#ifndef CMD_INPUTS_H
+#define CMD_INPUTS_H
+
+#include <stdio.h>
+
+#include "compare/sides.h"
+#include "profile/files.h"
+
+/* As profile_load_in(), which reads files. */
+struct error *input_profile(const char *path, enum folded_unit unit, struct profile **ret,
+			    bool *ret_is_folded) MUST_CHECK;
+
+/* A file, a capture of a recording, or a query. `ret_name` is what was read, for reports, to be
+ * freed. */
+struct error *input_snapshot(const char *path, struct ctprof_snapshot **ret,
+			     char **ret_name) MUST_CHECK;
+
+/*
+ * Prepare snapshots of both sides to be compared: totals of a query are those of its time, so where
+ * times differ by more than a hundredth, those of the longer are scaled to the shorter; `notes`
+ * (NULL: none) gets a line that says so. Fails for a query beside a file, whose totals are those
+ * since threads began.
+ */
+struct error *inputs_equalise(const struct side *sides, size_t count, FILE *notes) MUST_CHECK;
+
+/* What was asked for of several snapshots that queries cannot have: "--window"; NULL: none. */
+struct error *inputs_check_view(const struct side *sides, size_t count,
+				const struct view *view) MUST_CHECK;
+
+#endif

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Commands read queries where they read files.
+
+ctprof=build/ctprof
+driver=build/tests/programs/store_driver
+
+# In the middle of an hour, so that sums by hour, by minute and rows are all read.
+end_s=$(($(date +%s) / 3600 * 3600 - 3600 + 1234))
+
+# fill KIND: three hosts, web-1 to web-3, with two programs for 90 minutes up to end_s.
+fill() {
+	start_store "$1"
+	query=ch://127.0.0.1:$store_port/fleet
+	$driver schema "$store_url/" fleet
+	insert "loads (host, t, ms, threads) SELECT concat('web-', toString(1 + number % 3)),
+		toDateTime($end_s - 10 * intDiv(number, 3) - 10), 10000, 200 FROM numbers(1620)"
+	insert "hosts (host, seen, boot, kernel, cpus, memory_bytes, label_names, label_values)
+		SELECT concat('web-', toString(1 + number)), toDateTime($end_s), 'b', '6.1.0', 4, 8000000000,
+		['version', 'owner'], [if(number > 0, '1.2', '1.1'), 'it''s \\\\ 100%'] FROM numbers(3)"
+	insert "stacks (hash, seen, functions, modules, sources, lines, kinds)
+		SELECT number + 1, toDateTime($end_s), ['main', 'run', if(number = 0, 'read', 'do_syscall_64')],
+		['/bin/a', '/bin/a', if(number = 0, '/lib/libc.so', '')], ['', '', ''], [0, 0, 0],
+		[0, 0, if(number = 0, 0, 1)] FROM numbers(2)"
+	insert "samples (host, t, process, comm, cgroup, class, state, stack, ns, count, longest_ns)
+		SELECT concat('web-', toString(1 + number % 3)), toDateTime($end_s - 10 * intDiv(number, 12) - 10),
+		if(number % 4 < 2, 'nginx', 'it''s \\\\'), 'worker', '/a.slice', if(number % 2 = 1, 'on-cpu',
+		'interruptible'), if(number % 2 = 1, 'exec_user', 'idle_poll'), 1 + number % 2, 1000 * number + 7, 1,
+		1000 * number FROM numbers(6480)"
+	insert "threads (host, t, ms, process, comm, cgroup, tgid, tid, uid, started, measured0, measured1, run_time_ns,
+		timeslices, nice, policy, state_exec_ns, state_exec_user_ns, state_idle_ns, state_watched_ns)
+		SELECT concat('web-', toString(1 + number % 3)), toDateTime($end_s - 10 * intDiv(number, 15) - 10), 10000,
+		'nginx', concat('worker-', toString(intDiv(number, 3) % 5)), '/a.slice', 100, 100 + intDiv(number, 3) % 5,
+		33, 12345, toUInt64(-1), toUInt64(-1), 1000 * number, 2, 5, 'SCHED_OTHER', 1000 * number, 1000 * number,
+		10000000000 - 1000 * number, 10000000000 FROM numbers(8100)"
+}
+
+insert() {
+	sql "INSERT INTO fleet.$1"
+}
+
+# folded SELECTION...: the stacks of a query, by ctprof.
+folded() {
+	$ctprof flame -q --format folded -o - "$query?to=$end_s$1" | sort
+}
+
+# The same by the server, of all rows.
+folded_by_server() {
+	sql "SELECT if(stack = 1, 'main;run;read', 'main;run;do_syscall_64_[k]') AS name, sum(ns) FROM fleet.samples
+		WHERE t < toDateTime($end_s) AND $1 GROUP BY name ORDER BY name" | tr '\t' ' ' | sort
+}
+
+# Each nanosecond of the rows is in the picture, of rows and of sums, for each selection.
+reads_profiles() {
+	fill "$1"
+	equal "an hour" "$(folded '')" "$(folded_by_server "t >= toDateTime($end_s - 3600)")"
+	equal "all" "$(folded '&from=-3d')" "$(folded_by_server 1)"
+	equal "a host" "$(folded '&host=web-2&from=-3d')" "$(folded_by_server "host = 'web-2'")"
+	equal "hosts" "$(folded '&host=*[23]')" "$(folded_by_server "host != 'web-1' AND t >= toDateTime($end_s - 3600)")"
+	equal "a label" "$(folded '&label.version=1.[23]&from=-3d')" "$(folded_by_server "host != 'web-1'")"
+	equal "other names" "$(folded "&process=it's%20%5c%5c&from=-3d")" "$(folded_by_server "process != 'nginx'")"
+	equal "a hostile label" "$(folded "&label.owner=it's%20%5c%5c%20100%25&host=web-3&from=-3d")" \
+		"$(folded_by_server "host = 'web-3'")"
+	has "hosts apart" "$($ctprof flame -q "$query?to=$end_s&by=host")" "web-3/nginx"
+	has "hosts in words" "$($ctprof flame -q "$query?to=$end_s")" "3 hosts, Linux 6.1.0, 3600.000s on 12 CPUs"
+	$ctprof flame -q --diff "$query?to=$end_s&host=web-1" "$query?to=$end_s&host=web-2" -o "$scratch/diff.svg"
+	grep -q do_syscall_64 "$scratch/diff.svg"
+}
+
+value() {
+	$ctprof show "$1" --format json --metrics "$2" --group-by all |
+		sed -n 's/.*"value": *\([0-9]*\).*/\1/p' | head -n 1
+}
+
+sum_by_server() {
+	sql "SELECT $1 FROM fleet.threads WHERE t < toDateTime($end_s) AND $2"
+}
+
+# Totals are those of the time, of rows and of sums.
+reads_snapshots() {
+	fill "$1"
+	equal "an hour" "$(value "$query?to=$end_s" run_time_ns)" \
+		"$(sum_by_server 'sum(run_time_ns)' "t >= toDateTime($end_s - 3600)")"
+	equal "threads" "$(value "$query?to=$end_s" thread_count)" 15
+	equal "threads of a host" "$(value "$query?to=$end_s&host=web-2" thread_count)" 5
+	equal "all" "$(value "$query?to=$end_s&from=-3d" run_time_ns)" "$(sum_by_server 'sum(run_time_ns)' 1)"
+	equal "states" "$(value "$query?to=$end_s&from=-3d&host=web-3" state_exec_ns)" \
+		"$(sum_by_server 'sum(state_exec_ns)' "host = 'web-3'")"
+	has "a setting" "$($ctprof show "$query?to=$end_s" --format csv --metrics nice --group-by all)" ,nice,,5..5,
+	has "a host" "$($ctprof show-host "$query?to=$end_s")" "kernel_release: 6.1.0"
+}
+
+change() {
+	$ctprof compare "$1" "$2" --format csv --metrics run_time_ns --group-by all 2> "$scratch/notes"
+}
+
+# Times of equal lengths are subtracted; of others, the longer is scaled.
+compares() {
+	local before after at=$end_s output
+
+	fill "$1"
+	before="$query?from=$((at - 1200))&to=$((at - 600))" after="$query?from=$((at - 600))&to=$at"
+	has "two times" "$(change "$before" "$after")" \
+		"$(sum_by_server 'sum(run_time_ns)' "t >= toDateTime($at - 600)")"
+	equal "notes" "$(cat "$scratch/notes")" ""
+	before="$query?from=$((at - 1800))&to=$((at - 600))"
+	change "$before" "$after" > "$scratch/change"
+	has "notes" "$(cat "$scratch/notes")" "are scaled to"
+	fails 1 $ctprof compare --window "$before" "$after"
+	has "a window" "$output" "--window needs snapshots of files"
+	$ctprof compare "$before" "$after" --flame "$scratch/flame.svg" > "$scratch/report"
+	grep -q do_syscall_64 "$scratch/flame.svg"
+}
+
+# What is not there is told, with what there is.
+tells_what_there_is() {
+	local output
+
+	fill "$1"
+	fails 1 $ctprof flame "$query?host=db-*&to=$end_s"
+	has "hosts" "$output" "there are web-1, web-2, web-3, from 20"
+	fails 1 $ctprof flame "$query?process=mysqld&to=$end_s"
+	has "processes" "$output" "of 'process' there are "
+	fails 1 $ctprof show "$query?comm=x';DROP%20TABLE%20samples&to=$end_s"
+	has "names" "$output" "of 'comm' there are worker-"
+	fails 1 $ctprof flame "ch://127.0.0.1:$store_port/nothing"
+	has "a database" "$output" "there is no such database"
+	fails 1 $ctprof flame "ch://127.0.0.1:$store_port/default"
+	has "tables" "$output" "ctprof agent --create-schema"
+	sql "INSERT INTO fleet.schema_version (version, program) SELECT 1000, 'later'"
+	fails 1 $ctprof flame "$query"
+	has "a version" "$output" "the tables are of version 1000"
+}
+
+# serves KIND: a server that is none, on a port of its own.
+serves() {
+	cat > "$scratch/server.py" <<-'END'
+		import http.server, sys
+		kind = sys.argv[1]
+		versions = b"\x0426.7" + (1).to_bytes(4, "little")
+		class Handler(http.server.BaseHTTPRequestHandler):
+		    asked = 0
+		    def log_message(self, *words): pass
+		    def do_POST(self):
+		        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+		        Handler.asked += 1
+		        if kind == "page":
+		            return self.send_error(404, "no such page")
+		        self.send_response(200)
+		        if Handler.asked == 1:
+		            self.send_header("Content-Length", str(len(versions)))
+		            self.end_headers()
+		            return self.wfile.write(versions)
+		        if kind == "cut":
+		            self.send_header("Content-Length", "1000")
+		            self.end_headers()
+		            return self.wfile.write(b"\x01a")
+		        self.end_headers()
+		        if kind == "garbage":
+		            return self.wfile.write(b"\xff" * 100000)
+		        try:
+		            while True:
+		                self.wfile.write((b"\x01a" + bytes(80)) * 1000)
+		        except OSError:
+		            pass
+		server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+		print(server.server_port, flush=True)
+		server.serve_forever()
+	END
+	rm -f "$scratch/port"
+	python3 "$scratch/server.py" "$1" > "$scratch/port" &
+	server=$!
+	at_end "kill $server"
+	until [ -s "$scratch/port" ]; do sleep 0.05; done
+	query=ch://127.0.0.1:$(cat "$scratch/port")/fleet
+}
+
+# refuses KIND PIECE: a line says what is wrong, and nothing else happens.
+refuses() {
+	local output
+
+	serves "$1"
+	fails 1 $ctprof flame "$query"
+	has "the error" "$output" "$2"
+	equal "lines" "$(wc -l <<< "$output")" 1
+}
+
+no_server() {
+	local output
+
+	fails 1 $ctprof show ch://127.0.0.1:1/fleet
+	has "the error" "$output" "ch://127.0.0.1:1/fleet: "
+}
+
+for kind in new old; do
+	run_case "profiles are those of the rows, $kind" reads_profiles "$kind"
+	run_case "snapshots are those of the rows, $kind" reads_snapshots "$kind"
+	run_case "times are compared, $kind" compares "$kind"
+	run_case "what is not there is told, $kind" tells_what_there_is "$kind"
+done
+run_case "a page that is no server is told" refuses page "status 404"
+run_case "garbage is told" refuses garbage "row 1 of the answer is longer"
+run_case "an answer that is cut off is told" refuses cut ""
+run_case "endless rows end" refuses endless "more than 100000 rows"
+run_case "a server that is down is told" no_server
