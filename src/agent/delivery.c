@@ -17,7 +17,9 @@
 #define RETRY_NS       NS_PER_S
 #define RETRY_MOST_NS  (300 * NS_PER_S)
 #define RETRY_AFTER_NS (3600 * NS_PER_S) /* the longest that a server may ask for */
-#define MEMORY_MOST    ((uint64_t)128 << 20)
+/* After so many failures a request may be dropped to make room, although it may have arrived. */
+#define FAILURES_HELD 8
+#define MEMORY_MOST   ((uint64_t)128 << 20)
 /* A sink that fails every now and then is reported no more often. */
 #define SAY_NS (60 * NS_PER_S)
 
@@ -260,7 +262,7 @@ static void take_answer(struct delivery *d, struct channel *c, const struct send
 		break;
 	case SENDER_FAILED:
 		/* A request at which a server fails always must not stay for good. */
-		settle(d, c, true, false);
+		settle(d, c, true, c->failures < FAILURES_HELD);
 		fail(d, c, answer->said, answer->retry_after_ns);
 		break;
 	default:

@@ -16,6 +16,7 @@
 #define WRITABLE_BY_OTHER 022
 #define BLOCK             UINT64_C(4096)
 #define NEW_NAME          "new"
+#define NEW_ID            0 /* of no request */
 #define SUFFIX            ".request"
 #define ID_DIGITS         20
 #define NAME_SIZE         (ID_DIGITS + sizeof(SUFFIX))
@@ -51,7 +52,10 @@ struct spool {
 
 static void name_of(uint64_t id, char ret[NAME_SIZE])
 {
-	snprintf(ret, NAME_SIZE, "%0*" PRIu64 SUFFIX, ID_DIGITS, id);
+	if (id == NEW_ID)
+		strcpy(ret, NEW_NAME);
+	else
+		snprintf(ret, NAME_SIZE, "%0*" PRIu64 SUFFIX, ID_DIGITS, id);
 }
 
 static bool id_of(const char *name, uint64_t *ret)
@@ -400,12 +404,15 @@ static void drop_new(struct spool *spool, struct folder *folder)
 	const int fd = open_file(folder, NEW_NAME, &st);
 
 	if (fd >= 0) {
-		/* A kill between the two counts it twice, which is better than never. */
 		count_file(spool, folder, fd, "damaged");
+		losses_add_removal(&spool->losses, folder->name, NEW_ID);
 		write_losses(spool);
 		close(fd);
 	}
 	unlinkat(folder->dir, NEW_NAME, 0);
+	losses_forget_removals(&spool->losses);
+	/* The next file of that name must not be taken for this one. */
+	spool->is_dirty |= fd >= 0;
 }
 
 static bool add_name(struct spool *spool, struct folder *folder, const char *name)

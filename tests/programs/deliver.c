@@ -4,7 +4,8 @@
  * measuring: make requests with numbers for the sinks sink-0, sink-1, ... and deliver them.
  *
  * It makes a request for each sink at each line "add COUNT BYTES" of standard input (so many, with
- * bodies of so many bytes), and ends at "end", or "drain", before which it waits until all is sent.
+ * bodies of so many bytes), and ends at "end"; at "drain" it waits as the agent does at its end, at
+ * "finish" until all is sent.
  * The numbers of requests count on from those in the file NUMBERS, one byte for each that was
  * added. The body of a request begins with its number, its target is "?id=SINK-NUMBER", and its
  * check
@@ -83,6 +84,7 @@ static void print_state(void)
 	const struct agent_loss *losses = delivery_losses(delivery, &count);
 	struct rusage usage;
 
+	printf("state\n");
 	for (size_t i = 0; i < count; i++)
 		printf("lost %s %" PRIu64 " %s: %s\n", losses[i].sink, losses[i].count,
 		       losses[i].what, losses[i].why);
@@ -91,6 +93,19 @@ static void print_state(void)
 	printf("cpu %ld.%06ld\n", usage.ru_utime.tv_sec + usage.ru_stime.tv_sec,
 	       (long)((usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) % 1000000));
 	fflush(stdout);
+}
+
+/* Also while sinks fail. */
+static void finish(void)
+{
+	const uint64_t until = clock_ns(CLOCK_MONOTONIC) + 60 * NS_PER_S;
+
+	while (delivery_waiting(delivery).requests && clock_ns(CLOCK_MONOTONIC) < until) {
+		struct pollfd poll_fd = { .fd = delivery_fd(delivery), .events = POLLIN };
+
+		poll(&poll_fd, 1, 1000);
+		end_with(delivery_poll(delivery));
+	}
 }
 
 /* Returns whether there is more to do. */
@@ -103,6 +118,8 @@ static bool obey(const char *line)
 		add(count, bytes);
 	else if (!strncmp(line, "state", 5))
 		print_state();
+	else if (!strncmp(line, "finish", 6))
+		finish();
 	else if (!strncmp(line, "drain", 5))
 		end_with(delivery_drain(delivery, 60 * NS_PER_S));
 	else

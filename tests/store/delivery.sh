@@ -1,0 +1,358 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Requests of the agent on their way to a server that misbehaves (stub_server.py), by tests/programs/deliver: each
+# arrives once, or is counted as lost, or waits in the spool.
+
+deliver=build/tests/programs/deliver
+
+# start_stub: sets $stub, its folder, and $stub_url.
+start_stub() {
+	command -v python3 > /dev/null || skip "no python3"
+	stub=$(mktemp -d "$scratch/stub.XXXXXX")
+	stub_port=$(free_port)
+	stub_url=http://127.0.0.1:$stub_port/
+	at_end stop_stub
+	start_stub_again
+}
+
+start_stub_again() {
+	python3 tests/store/stub_server.py "$stub_port" "$stub" &
+	stub_pid=$!
+	until (: < "/dev/tcp/127.0.0.1/$stub_port") 2> /dev/null; do
+		kill -0 "$stub_pid"
+		sleep 0.05
+	done
+}
+
+stop_stub() {
+	kill -9 "$stub_pid" && wait "$stub_pid" || :
+}
+
+# mode WORD: from now on.
+mode() {
+	echo "$1" > "$stub/mode.new"
+	mv "$stub/mode.new" "$stub/mode"
+}
+
+# start_deliver BYTES URL...: sets $deliver_pid and $spool; commands go to descriptor $to, and what
+# it says to $said.
+start_deliver() {
+	local most=$1
+
+	shift
+	spool=${spool-$(mktemp -d "$scratch/spool.XXXXXX")}
+	said=$spool.said
+	[ -p "$spool.commands" ] || mkfifo "$spool.commands"
+	"$deliver" "$spool" "$most" "$spool.numbers" "$@" < "$spool.commands" >> "$said" &
+	deliver_pid=$!
+	exec {to}> "$spool.commands"
+	at_end 'kill -9 $deliver_pid'
+}
+
+tell() {
+	echo "$*" >&"$to"
+}
+
+# end_deliver COMMAND...: and wait until it has done them.
+end_deliver() {
+	printf '%s\n' "$@" end >&"$to"
+	exec {to}>&-
+	wait "$deliver_pid"
+}
+
+# last_state: what the last "state" printed.
+last_state() {
+	awk '/^state/ { text = "" } { text = text $0 "\n" } END { printf "%s", text }' "$said"
+}
+
+# wait_for WHAT COMMAND...: until it succeeds.
+wait_for() {
+	local what=$1 tries
+
+	shift
+	for ((tries = 0; tries < 1200; tries++)); do
+		! "$@" > /dev/null 2>&1 || return 0
+		sleep 0.05
+	done
+	echo "waited for nothing: $what"
+	cat "$said"
+	return 1
+}
+
+# has_arrived COUNT: so many different requests.
+has_arrived() {
+	[ "$(sort -u "$stub/arrived" | wc -l)" -eq "$1" ]
+}
+
+arrived_once() {
+	[ ! -e "$stub/arrived" ] || equal "requests that arrived twice" "$(sort "$stub/arrived" | uniq -d)" ""
+}
+
+said() {
+	grep -c "$1" "$said" || :
+}
+
+# How many were lost, and how many wait, by the last state.
+lost() {
+	last_state | awk '/^lost/ { n += $3 } END { print n + 0 }'
+}
+
+waiting() {
+	last_state | awk '/^waiting/ { print $2 }'
+}
+
+arrives_in_order() {
+	start_stub
+	start_deliver 10000000 "$stub_url"
+	tell add 20 1000
+	end_deliver drain
+	equal "order" "$(cat "$stub/arrived")" "$(seq -f 0-%g 20)"
+	equal "what waits" "$(find "$spool" -name '*.request')" ""
+	has "header" "$(head -n 1 "$stub/requests")" "Content-Type=text/plain"
+}
+
+many_sinks() {
+	start_stub
+	start_deliver 10000000 "$stub_url" "${stub_url}?database=x" http://127.0.0.1:1/
+	tell add 5 1000
+	wait_for "two sinks" has_arrived 10
+	has "query" "$(cat "$stub/requests")" "POST /?database=x&id=1-5 "
+	end_deliver state
+	has "state" "$(cat "$said")" "waiting 5 "
+	has "failure" "$(cat "$said")" "said sink-2: Failed to connect to 127.0.0.1 port 1"
+	equal "lines about it" "$(said '^said')" 1
+}
+
+# comes_back MODE: the server is like that for a while.
+comes_back() {
+	start_stub
+	mode "$1"
+	start_deliver 10000000 "$stub_url"
+	tell add 5 1000
+	wait_for "a failure" grep -q '^said sink-0' "$said"
+	mode ok
+	wait_for "all requests" has_arrived 5
+	end_deliver finish state
+	has "state" "$(cat "$said")" "waiting 0 0"
+	has "said" "$(cat "$said")" "works again"
+	equal "lines about it" "$(said '^said')" 2
+	arrived_once
+}
+
+says() {
+	start_stub
+	mode "$1"
+	start_deliver 10000000 "$stub_url"
+	tell add 1 1000
+	wait_for "a failure" grep -q '^said sink-0' "$said"
+	end_deliver state
+	has "said" "$(cat "$said")" "$2"
+}
+
+is_dropped() {
+	start_stub
+	mode too_large
+	start_deliver 10000000 "$stub_url"
+	tell add 3 1000
+	wait_for "three attempts" grep -qs '0-3 too_large' "$stub/requests"
+	wait_for "the last refusal" test -z "$(find "$spool" -name '*.request')"
+	mode ok
+	tell add 1 1000
+	end_deliver finish state
+	equal "arrived" "$(cat "$stub/arrived")" 0-4
+	has "losses" "$(cat "$said")" "lost sink-0 3 requests of the test: refused"
+	has "said" "$(cat "$said")" "HTTP status 413: ?[31mtoo large; what it refuses is dropped"
+}
+
+honours_retry_after() {
+	start_stub
+	mode later
+	start_deliver 10000000 "$stub_url"
+	tell add 1 1000
+	wait_for "an attempt" grep -qs later "$stub/requests"
+	# Without the header there would be more, after 0.1 s, 0.2 s, 0.4 s, ...
+	sleep 3
+	equal "attempts" "$(grep -c later "$stub/requests")" 1
+}
+
+is_down_for_a_while() {
+	start_stub
+	start_deliver 10000000 "$stub_url"
+	tell add 5 1000
+	wait_for "five requests" has_arrived 5
+	stop_stub
+	tell add 50 1000
+	sleep 1
+	tell state
+	start_stub_again
+	wait_for "all requests" has_arrived 55
+	end_deliver finish state
+	arrived_once
+	equal "lost" "$(lost)" 0
+}
+
+# 40 blocks of 4 KiB.
+spool_is_bounded() {
+	start_deliver 163840 http://127.0.0.1:1/ http://127.0.0.1:1/
+	tell add 100 1000
+	end_deliver state
+	has "state" "$(cat "$said")" "waiting 40 163840"
+	# The first of each sink is being sent when the others are dropped.
+	equal "lost" "$(lost)" 160
+	between "KiB on disk" 1 "$(du -sk "$spool" | cut -f 1)" 200
+	start_stub
+	start_deliver 163840 "$stub_url" "$stub_url"
+	end_deliver finish state
+	has_arrived 40
+	arrived_once
+	equal "lost" "$(lost)" 160
+}
+
+disk_is_full() {
+	spool=$scratch/small
+	mkdir "$spool"
+	mount -t tmpfs -o size=200k,mode=700 none "$spool" || skip "no mounts"
+	at_end 'umount -l "$scratch/small"'
+	start_deliver 10000000 http://127.0.0.1:1/
+	tell add 100 10000
+	end_deliver state
+	has "losses" "$(cat "$said")" "disk full"
+	equal "all" "$(($(lost) + $(waiting)))" 100
+	start_stub
+	start_deliver 10000000 "$stub_url"
+	end_deliver finish
+	between "arrived" 10 "$(wc -l < "$stub/arrived")" 20
+}
+
+one_agent() {
+	start_deliver 1000000 http://127.0.0.1:1/
+	wait_for "its start" grep -q ready "$said"
+	fails 1 "$deliver" "$spool" 1000000 "$spool.numbers" http://127.0.0.1:1/
+	has "error" "$output" "another agent uses this spool"
+	end_deliver
+}
+
+sends_passwords() {
+	start_stub
+	echo "machine 127.0.0.1 login me password secret" > "$scratch/netrc"
+	chmod 600 "$scratch/netrc"
+	export DELIVER_NETRC=$scratch/netrc
+	start_deliver 1000000 "$stub_url"
+	tell add 1 1000
+	wait_for "it" has_arrived 1
+	has "header" "$(cat "$stub/requests")" "Authorization=Basic bWU6c2VjcmV0"
+	equal "arguments and environment with it" \
+		"$(cat /proc/"$deliver_pid"/{cmdline,environ} | tr '\0' '\n' | grep secret || :)" ""
+	end_deliver
+	equal "files with it" "$(grep -rl secret "$spool" || :)" ""
+}
+
+# The senders of $deliver_pid.
+sender_pids() {
+	local starter
+
+	for starter in $(cat "/proc/$deliver_pid/task/$deliver_pid/children"); do
+		cat "/proc/$starter/task/$starter/children"
+	done
+}
+
+sender_is_confined() {
+	local pid
+
+	start_stub
+	start_deliver 1000000 "$stub_url"
+	tell add 1 1000
+	wait_for "it" has_arrived 1
+	for pid in $(cat "/proc/$deliver_pid/task/$deliver_pid/children") $(sender_pids); do
+		has "status" "$(cat "/proc/$pid/status")" $'\nUid:\t65534\t65534\t65534\t65534\n'
+		has "status" "$(cat "/proc/$pid/status")" $'\nCapPrm:\t0000000000000000\n'
+		has "status" "$(cat "/proc/$pid/status")" $'\nCapBnd:\t0000000000000000\n'
+		has "status" "$(cat "/proc/$pid/status")" $'\nSeccomp:\t2\n'
+		has "status" "$(cat "/proc/$pid/status")" $'\nNoNewPrivs:\t1\n'
+	done
+	# By name, which a thread looks up.
+	end_deliver
+	start_deliver 1000000 "http://localhost:$stub_port/"
+	tell add 1 1000
+	end_deliver finish
+	has_arrived 2
+	wait_for "the end of all processes" test ! -e "/proc/$pid"
+}
+
+sender_crashes() {
+	start_stub
+	mode silent_kept
+	start_deliver 1000000 "$stub_url"
+	tell add 3 1000
+	wait_for "the first" has_arrived 1
+	kill -9 $(sender_pids)
+	wait_for "a message" grep -q 'the process that sends requests has ended' "$said"
+	mode ok
+	end_deliver finish state
+	has_arrived 3
+	arrived_once
+	has "state" "$(cat "$said")" "waiting 0 0"
+}
+
+starter_ends() {
+	local status=0
+
+	start_stub
+	start_deliver 1000000 "$stub_url"
+	wait_for "its start" grep -q ready "$said"
+	kill -9 $(cat "/proc/$deliver_pid/task/$deliver_pid/children")
+	wait "$deliver_pid" || status=$?
+	equal "status" "$status" 1
+}
+
+# kill_at_random SECONDS: of the agent's side and of senders, with a server that does all it can.
+kill_at_random() {
+	local until=$((SECONDS + $1)) starts=0 produced lost
+
+	start_stub
+	mode random
+	while ((SECONDS < until)); do
+		start_deliver 2000000 "$stub_url"
+		tell add 20 5000
+		sleep "0.$((RANDOM % 10))"
+		kill -9 $(sender_pids) 2> /dev/null || :
+		tell add 5 5000
+		sleep "0.$((RANDOM % 10))"
+		kill -9 "$deliver_pid"
+		exec {to}>&-
+		wait "$deliver_pid" || :
+		starts=$((starts + 1))
+	done
+	mode ok
+	start_deliver 2000000 "$stub_url"
+	wait_for "its start" grep -q ready "$said"
+	end_deliver finish state
+	arrived_once
+	produced=$(stat -c %s "$spool.numbers")
+	lost=$(lost)
+	echo "produced $produced, arrived $(wc -l < "$stub/arrived"), lost $lost"
+	has "state" "$(cat "$said")" "waiting 0 0"
+	# A kill between the number and the request, at most once for each start, makes neither.
+	between "arrived and lost" $((produced - starts)) $(($(wc -l < "$stub/arrived") + lost)) "$produced"
+}
+
+run_case "requests arrive in their order" arrives_in_order
+run_case "several sinks do not wait for each other" many_sinks
+for word in full error busy silent cut garbage moved; do
+	run_case "requests wait while a server is '$word'" comes_back "$word"
+done
+for word in silent_kept cut_kept error_kept; do
+	run_case "what has arrived is not sent again: '$word'" comes_back "$word"
+done
+run_case "a line says what the server said" says full "HTTP status 507: disk full; its requests wait in the spool"
+run_case "a request that is refused is dropped and counted" is_dropped
+run_case "Retry-After is honoured" honours_retry_after
+run_case "nothing is lost while a server is down" is_down_for_a_while
+run_case "the spool is bounded, and the oldest are dropped" spool_is_bounded
+run_case "a full disk drops the oldest" disk_is_full
+run_case "a spool has one agent" one_agent
+run_case "passwords come from a netrc file" sends_passwords
+run_case "senders have no privileges" sender_is_confined
+run_case "a sender that crashes is started again" sender_crashes
+run_case "the agent ends with what starts senders" starter_ends
+run_case "kill -9 at random loses and repeats nothing" kill_at_random "${KILL_SECONDS:-15}"

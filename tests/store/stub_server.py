@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# stub_server.py PORT DIRECTORY: a server that takes requests of tests/programs/deliver, and misbehaves.
+#
+# POST /?id=ID is kept as a line in DIRECTORY/arrived; GET /?check=ID answers how often it is there. DIRECTORY/mode says
+# what happens to requests, and DIRECTORY/requests gets a line for each: its method, target, mode, length, and headers
+# that tests look at. Modes are below; `random` is one of several for each request.
+
+import http.server
+import os
+import random
+import socketserver
+import sys
+import threading
+import time
+import urllib.parse
+
+port, directory = int(sys.argv[1]), sys.argv[2]
+lock = threading.Lock()
+arrived = {}
+
+
+def path_of(name):
+    return os.path.join(directory, name)
+
+
+def keep(key):
+    with lock:
+        arrived[key] = arrived.get(key, 0) + 1
+        with open(path_of("arrived"), "a") as file:
+            file.write(key + "\n")
+
+
+def load():
+    try:
+        with open(path_of("arrived")) as file:
+            for line in file:
+                arrived[line.strip()] = arrived.get(line.strip(), 0) + 1
+    except FileNotFoundError:
+        pass
+
+
+def mode():
+    try:
+        with open(path_of("mode")) as file:
+            return file.read().strip() or "ok"
+    except FileNotFoundError:
+        return "ok"
+
+
+# Is it kept, and what happens then: a status with headers and text, or None: the connection is closed; seconds to wait
+# before that.
+MODES = {
+    "ok": (True, (200, {}, ""), 0),
+    "slow": (True, (200, {}, ""), 0.3),
+    "full": (False, (507, {}, "disk full\n"), 0),
+    "too_large": (False, (413, {}, "\x1b[31mtoo large\nsecond line"), 0),
+    "error": (False, (500, {}, "Code: 999. broken"), 0),
+    "error_kept": (True, (500, {}, "Code: 999. broken after all"), 0),
+    "busy": (False, (503, {}, "busy"), 0),
+    "later": (False, (429, {"Retry-After": "60"}, "later"), 0),
+    "silent": (False, None, 30),
+    "silent_kept": (True, None, 30),
+    "cut": (False, None, 0),
+    "cut_kept": (True, None, 0),
+    "garbage": (False, "\x00\x01 garbage\r\n\r\n", 0),
+    "moved": (False, (302, {"Location": "http://127.0.0.1:1/"}, ""), 0),
+}
+RANDOM = ["ok", "ok", "ok", "slow", "error", "error_kept", "busy", "cut", "cut_kept", "garbage"]
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    timeout = 60
+
+    def log_message(self, *arguments):
+        pass
+
+    def answer(self, what, seconds):
+        time.sleep(seconds)
+        if what is None or isinstance(what, str):
+            if what:
+                self.connection.sendall(what.encode("latin-1"))
+            self.close_connection = True
+            return
+        status, headers, text = what
+        body = text.encode("latin-1")
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def note(self, now, length):
+        seen = ("Content-Type", "Content-Encoding", "X-Scope-OrgID", "Authorization")
+        headers = " ".join(f"{name}={self.headers[name]}" for name in seen if self.headers[name])
+        with lock, open(path_of("requests"), "a") as file:
+            file.write(f"{self.command} {self.path} {now} {length} {headers}\n")
+
+    def key(self, name):
+        return urllib.parse.parse_qs(urllib.parse.urlsplit(self.path).query).get(name, [""])[0]
+
+    def do_GET(self):
+        now = mode()
+        # What is broken is so for checks, too, but does not keep anything.
+        self.note(now, 0)
+        is_kept, what, seconds = MODES[random.choice(RANDOM) if now == "random" else now]
+        if isinstance(what, tuple) and what[0] == 200:
+            with lock:
+                what = (200, {}, f"{arrived.get(self.key('check'), 0)}\n")
+        elif now == "silent_kept" or now == "cut_kept":
+            what, seconds = (503, {}, "busy"), 0
+        self.answer(what, seconds)
+
+    def do_POST(self):
+        now = mode()
+        length = int(self.headers["Content-Length"])
+        left = length
+        while left > 0:
+            piece = self.rfile.read(min(left, 1 << 20))
+            if not piece:
+                return
+            left -= len(piece)
+        self.note(now, length)
+        is_kept, what, seconds = MODES[random.choice(RANDOM) if now == "random" else now]
+        if is_kept:
+            keep(self.key("id"))
+        self.answer(what, seconds)
+
+
+class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
+    daemon_threads = True
+    allow_reuse_address = True
+    request_queue_size = 64
+
+    def handle_error(self, *arguments):
+        pass
+
+
+load()
+Server(("127.0.0.1", port), Handler).serve_forever()
