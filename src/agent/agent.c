@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "agent/agent.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 
 #include "agent/counters.h"
 #include "agent/delivery.h"
+#include "agent/places.h"
 #include "base/clock.h"
 
 struct open_sink {
@@ -24,6 +26,8 @@ struct agent {
 	size_t sink_count;
 	struct delivery *delivery; /* NULL: there are no sinks */
 	struct counters *counters;
+	int proc;
+	struct agent_places *places;
 	struct interval_clock clock;
 	uint64_t cpu_ns; /* of this process, when the interval began */
 	struct {
@@ -121,11 +125,14 @@ struct error *agent_open(const struct agent_options *options, struct agent **ret
 	if (!agent)
 		return &error_no_memory;
 	agent->options = options;
+	agent->proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	err = open_sinks(agent);
 	if (!err)
 		err = open_delivery(agent);
 	if (!err)
 		err = counters_create(&agent->counters);
+	if (!err)
+		err = agent_places_create(agent->proc, &agent->places);
 	if (err)
 		return err;
 	agent->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
@@ -143,6 +150,9 @@ void agent_close(struct agent *agent)
 		free(agent->sinks[i].server);
 	}
 	counters_destroy(agent->counters);
+	agent_places_destroy(agent->places);
+	if (agent->proc >= 0)
+		close(agent->proc);
 	array_deinit(&agent->losses);
 	free(agent);
 }
@@ -328,5 +338,8 @@ struct error *agent_take(void *context, struct collector_reading *reading)
 	lose_of_profile(agent, &profile->meta.losses);
 	if (agent->options->store)
 		err = agent->options->store(agent->options->context, profile);
+	if (!err)
+		err = agent_places_take(agent->places, profile, clock_ns(CLOCK_BOOTTIME),
+					&interval.places, &interval.place_count);
 	return err ? err : send_interval(agent, &interval);
 }
