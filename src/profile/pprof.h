@@ -13,6 +13,11 @@
 #define PPROF_WALL    "wall" /* the sum of both, where there are both */
 #define PPROF_SAMPLES "samples"
 
+/* The same of parts of a profile (profile/pprof_parts.h), and their label. */
+#define PPROF_PART_ON_CPU  "cpu"
+#define PPROF_PART_OFF_CPU "off_cpu"
+#define PPROF_PART_COMM    "comm"
+
 /* Labels of samples: numbers, and then strings. */
 #define PPROF_TID     "tid"
 #define PPROF_TGID    "tgid"
