@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The labels of a program, as Pyroscope and Parca take them: names as Prometheus has them, each
+ * once; values of valid UTF-8, never empty.
+ *
+ *	__name__       process_cpu
+ *	service_name   the program
+ *	host           the host
+ *	process        the pattern of the name of the process
+ *	cgroup         its path                                      where it is known
+ *	container, pod of the path                                   where there are such
+ *	...            those of the agent's configuration
+ */
+#ifndef AGENT_LABELS_H
+#define AGENT_LABELS_H
+
+#include "agent/interval.h"
+#include "agent/programs.h"
+
+/* Pyroscope takes 30 by default, with "comm" of samples. */
+#define LABELS_MOST 29
+
+/* What profiles are of: Pyroscope and Parca show types of values below this name. */
+#define LABELS_PROFILE_NAME "process_cpu"
+
+struct labels {
+	struct agent_label all[LABELS_MOST];
+	size_t count;
+	struct arena arena; /* of names and values */
+};
+
+/* Labels of the configuration whose names mean something else, or that are too many, are left out:
+ * names that others have already get "agent_" before them. */
+struct error *labels_make(struct labels *labels, const struct agent_identity *identity,
+			  const struct program *program) MUST_CHECK;
+void labels_deinit(struct labels *labels);
+
+#endif
