@@ -138,7 +138,7 @@ ASSETS := $(wildcard assets/*.* assets/serve/*.*)
 
 $(call objects_everywhere,src/report/assets.c): $(ASSETS)
 
-# --- protobuf messages of pprof and of Prometheus, and presets of filters ---
+# --- protobuf messages of pprof, Prometheus, Pyroscope and OTLP, and presets of filters ---
 
 define proto
 $(B)/proto/$(1).pb-c.h: src/$(2)/$(1).proto
@@ -151,6 +151,7 @@ endef
 
 $(eval $(call proto,profile,profile))
 $(eval $(call proto,metrics,report))
+$(eval $(call proto,pyroscope,agent))
 
 $(call objects_everywhere,src/profile/preset_files.c): $(wildcard assets/presets/*.preset)
 
