@@ -152,6 +152,7 @@ endef
 $(eval $(call proto,profile,profile))
 $(eval $(call proto,metrics,report))
 $(eval $(call proto,pyroscope,agent))
+$(eval $(call proto,otlp,agent))
 
 $(call objects_everywhere,src/profile/preset_files.c): $(wildcard assets/presets/*.preset)
 
