@@ -4,7 +4,7 @@
 # against the installed library.
 
 TEST_PROGRAMS := $(patsubst %.c,$(B)/%,$(filter-out %/snapshot_example.c %/screen.c %/kstats_driver.c \
-                   %/kstats_reader.c %/kstats_served.c %/store_driver.c %/deliver.c, \
+                   %/kstats_reader.c %/kstats_served.c %/store_driver.c %/deliver.c %/push_bodies.c, \
                    $(wildcard tests/programs/*.c)))
 
 # The screen of top with made-up threads: of our code, what that needs.
@@ -12,6 +12,9 @@ SCREEN        := $(B)/tests/programs/screen
 
 # The BPF recorder of kstats without the command.
 KSTATS_DRIVER := $(B)/tests/programs/kstats_driver
+
+# What the agent sends, into files, with all of its layers.
+PUSH_BODIES   := $(B)/tests/programs/push_bodies
 
 # One program with jemalloc in it in different ways; the prefixed one only where it is asked for, since
 # its jemalloc has to be built first.
@@ -35,7 +38,7 @@ KSTATS_READER := $(B)/tests/programs/kstats_reader
 KSTATS_SEEN   := $(call objects,$(call sources,base histogram os kstats))
 
 .PHONY: test-programs
-test-programs: $(TEST_PROGRAMS) $(HEAP_PROGRAMS) $(STATES) $(SCREEN) $(KSTATS_DRIVER) $(KSTATS_READER) \
+test-programs: $(TEST_PROGRAMS) $(HEAP_PROGRAMS) $(STATES) $(SCREEN) $(KSTATS_DRIVER) $(KSTATS_READER) $(PUSH_BODIES) \
                $(KSTATS_USER)-shared $(KSTATS_USER)-static
 
 $(HEAP)-linked:     HEAP_FLAGS := -ljemalloc
@@ -78,7 +81,7 @@ $(STORE_DRIVER): %: %.o $(filter-out $(B)/src/cmd/%,$(PROGRAM))
 	$(call say,LINK  $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections -o $@ $^ $(LIBS)
 
-$(DELIVER): %: %.o $(filter-out $(B)/src/cmd/%,$(PROGRAM))
+$(DELIVER) $(PUSH_BODIES): %: %.o $(filter-out $(B)/src/cmd/%,$(PROGRAM))
 	$(call say,LINK  $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections -o $@ $^ $(LIBS)
 
@@ -95,7 +98,7 @@ $(KSTATS_READER): $(KSTATS_READER).o $(KSTATS_SEEN)
 	$(call say,LINK  $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections -o $@ $^ $(LIBS)
 
--include $(TEST_PROGRAMS:=.d) $(STATES_PARTS:.o=.d) $(SCREEN).d $(KSTATS_DRIVER).d $(STORE_DRIVER).d $(DELIVER).d
+-include $(TEST_PROGRAMS:=.d) $(STATES_PARTS:.o=.d) $(SCREEN).d $(KSTATS_DRIVER).d $(STORE_DRIVER).d $(DELIVER).d $(PUSH_BODIES).d
 -include $(KSTATS_PARTS:.o=.d) $(KSTATS_READER).d
 
 # What walks of its stack are compared with.
