@@ -5,7 +5,8 @@
 
 #include "base/array.h"
 
-static const struct sink_type *const types[] = { &sink_clickhouse };
+static const struct sink_type *const types[] = { &sink_clickhouse, &sink_pyroscope, &sink_otlp,
+						 &sink_parca };
 
 const struct sink_type *sink_type_named(const char *name)
 {
