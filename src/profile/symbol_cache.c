@@ -64,13 +64,18 @@ static void empty(struct generation *generation)
 
 struct symbol_cache *symbol_cache_create(void)
 {
+	return symbol_cache_create_within(BINARY_CACHE_BYTES);
+}
+
+struct symbol_cache *symbol_cache_create_within(size_t binary_bytes)
+{
 	struct symbol_cache *cache = calloc(1, sizeof(*cache));
 
 	if (!cache)
 		return NULL;
 	for (size_t i = 0; i < array_length(cache->generations); i++)
 		begin_empty(&cache->generations[i]);
-	cache->binaries = binary_cache_create(BINARY_CACHE_BYTES);
+	cache->binaries = binary_cache_create(binary_bytes);
 	if (cache->binaries)
 		return cache;
 	symbol_cache_destroy(cache);

@@ -31,6 +31,8 @@ struct binary_cache;
 
 /* NULL without memory. */
 struct symbol_cache *symbol_cache_create(void);
+/* The same, but the files that stay open take at most so much memory: 0 closes them at once. */
+struct symbol_cache *symbol_cache_create_within(size_t binary_bytes);
 /* Takes NULL. */
 void symbol_cache_destroy(struct symbol_cache *cache);
 DEFINE_CLEANUP(symbol_cache_destroy, struct symbol_cache *)

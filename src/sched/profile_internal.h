@@ -72,9 +72,10 @@ struct profile_session {
 	struct unwinder *unwinder; /* NULL: by frame pointers alone */
 	struct first_stacks first_stacks;
 	struct deferred_stacks deferred_stacks;
-	struct unwinder_use reported; /* by earlier readings */
-	struct kallsyms *symbols;     /* NULL: not read yet, or addresses are hidden */
-	uint64_t symbols_read;        /* when; 0: not yet */
+	struct unwinder_use reported;   /* by earlier readings */
+	const struct kallsyms *symbols; /* NULL: not read yet, or addresses are hidden */
+	struct kallsyms *own_symbols;   /* the same, if they are not shared */
+	uint64_t symbols_read;          /* when; 0: not yet */
 	bool has_looked_for_fifo, has_looked_for_swap; /* for that code */
 	uint64_t tick_ns;                              /* the duration of the last tick */
 	unsigned targets_missed; /* checks in a row that found no target alive */

@@ -15,6 +15,7 @@
 #include "os/process_user.h"
 #include "os/tasks.h"
 #include "profile/kept.h"
+#include "profile/symbol_cache.h"
 #include "sched/profile_limit.h"
 #include "sched/profile_programs.h"
 #include "sched/profile_unwinding.h"
@@ -192,7 +193,7 @@ void profile_session_close(struct profile_session *session)
 	process_watch_close(session->images);
 	guard_destroy(session->guard);
 	kept_release(session->kept);
-	kallsyms_destroy(session->symbols);
+	kallsyms_destroy(session->own_symbols);
 	first_stacks_deinit(&session->first_stacks);
 	deferred_stacks_close(&session->deferred_stacks);
 	profile_chunks_deinit(&session->chunks);
@@ -250,13 +251,28 @@ struct error *profile_session_start(struct profile_session *session)
 	return err ? err : profile_session_tick(session);
 }
 
+static struct error *read_symbols(struct profile_session *session)
+{
+	struct error *err;
+
+	if (session->options.symbols)
+		return symbol_cache_kernel(session->options.symbols, &session->symbols);
+	err = kallsyms_read("/proc/kallsyms", &session->own_symbols);
+	session->symbols = session->own_symbols;
+	return err;
+}
+
 void profile_session_find_symbols(struct profile_session *session)
 {
-	if (session->symbols_read)
+	if (session->symbols_read) {
+		/* The cache may have read them again, and released those that it had. */
+		if (session->options.symbols)
+			error_destroy(read_symbols(session));
 		return;
+	}
 	session->symbols_read = clock_ns(CLOCK_MONOTONIC);
 	/* Stacks of the kernel have no names then, which is not worth failing for. */
-	error_destroy(kallsyms_read("/proc/kallsyms", &session->symbols));
+	error_destroy(read_symbols(session));
 	session->limit.beside -= SYMBOLS_BYTES;
 }
 

@@ -78,6 +78,8 @@ struct profile_options {
 	 * the rest. May be NULL. */
 	unwinder_progress *progress;
 	void *progress_context;
+	/* Shares the kernel's symbols, and must stay; NULL: the session reads its own. */
+	struct symbol_cache *symbols;
 	int statistics;   /* of program_cost_enable(), which the session closes; 0: cost unknown */
 	unsigned recheck; /* one in so many recognised stacks is walked as well; 0: none */
 };

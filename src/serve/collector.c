@@ -22,6 +22,7 @@
 struct collector {
 	struct collector_options options;
 	struct capture_options capture;
+	struct profile_options profile;
 	struct profile_session *session;
 	struct capturer *capturer; /* NULL: captures do not work here; `failure` says why */
 	struct error *failure;
@@ -44,6 +45,16 @@ struct collector {
 	bool receiver_has_work;
 };
 
+/* Files that stay open take this share of a limit of memory. */
+#define BINARIES_SHARE 32
+
+static struct symbol_cache *create_symbols(const struct collector *c)
+{
+	const uint64_t limit = c->profile.memory_limit;
+
+	return limit ? symbol_cache_create_within(limit / BINARIES_SHARE) : symbol_cache_create();
+}
+
 struct error *collector_open(const struct collector_options *options, struct collector **ret)
 {
 	struct collector *c = calloc(1, sizeof(*c));
@@ -53,8 +64,12 @@ struct error *collector_open(const struct collector_options *options, struct col
 		return &error_no_memory;
 	c->options = *options;
 	c->capture = *options->capture;
-	err = profile_session_open(options->profile, &c->session);
+	c->profile = *options->profile;
+	c->symbols = create_symbols(c);
+	c->profile.symbols = c->symbols;
+	err = c->symbols ? profile_session_open(&c->profile, &c->session) : &error_no_memory;
 	if (err) {
+		symbol_cache_destroy(c->symbols);
 		free(c);
 		return err;
 	}
@@ -541,9 +556,6 @@ static struct error *start(struct collector *c)
 	PRIVILEGES_RAISED;
 
 	c->guard = symbolise_guard();
-	c->symbols = symbol_cache_create();
-	if (!c->symbols)
-		return &error_no_memory;
 	host_load_read(&c->before);
 	return profile_session_start(c->session);
 }
