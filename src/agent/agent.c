@@ -34,6 +34,7 @@ struct agent {
 		ARRAY(struct agent_loss);
 	} losses;           /* since the last interval */
 	bool captures_fail; /* it was said */
+	bool has_changes;   /* the snapshot of the reading has them */
 };
 
 static void say(const struct agent *agent, const char *format, ...)
@@ -311,25 +312,30 @@ static struct error *send_interval(struct agent *agent, struct agent_interval *i
 	return agent->delivery ? delivery_losses_taken(agent->delivery) : NULL;
 }
 
+struct error *agent_prepare(void *context, struct collector_reading *reading)
+{
+	struct agent *agent = context;
+
+	agent->has_changes = take_changes(agent, reading);
+	return NULL;
+}
+
 struct error *agent_take(void *context, struct collector_reading *reading)
 {
 	struct agent *agent = context;
-	const bool has_changes = take_changes(agent, reading);
 	const struct profile *profile = reading->profile;
 	const uint64_t cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	struct agent_interval interval = { .identity = &agent->options->identity };
 	bool was_set_back;
 	struct error *err = NULL;
 
-	if (!profile)
-		return NULL;
 	interval.ns = profile->meta.duration_ns;
 	interval.begun_unix_ns =
 		interval_begin(&agent->clock, clock_ns(CLOCK_REALTIME), interval.ns, &was_set_back);
 	if (was_set_back)
 		say(agent, "the clock was set back: intervals have times that there were before");
 	interval.profile = profile;
-	interval.changes = has_changes ? reading->snapshot : NULL;
+	interval.changes = agent->has_changes ? reading->snapshot : NULL;
 	interval.load = *reading->host;
 	interval.agent_cpu_ns = cpu_ns - agent->cpu_ns;
 	interval.agent_memory_bytes = resident_bytes();

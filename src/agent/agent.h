@@ -4,7 +4,8 @@
  * the requests.
  *
  *	err = agent_open(&options, &agent);		before privileges are dropped
- *	receiver.take = agent_take;			of a collector, with this context
+ *	receiver.prepare = agent_prepare;		of a collector, with this context
+ *	receiver.take = agent_take;
  *	receiver.fd = agent_fd(agent);
  *	receiver.work = agent_work;
  *	agent_close(agent);
@@ -46,6 +47,8 @@ struct error *agent_open(const struct agent_options *options, struct agent **ret
 /* -1: never readable. */
 int agent_fd(const struct agent *agent);
 struct error *agent_work(void *agent) MUST_CHECK;
+/* For a collector's receiver: wants_snapshots, prepare and take. */
+struct error *agent_prepare(void *agent, struct collector_reading *reading) MUST_CHECK;
 struct error *agent_take(void *agent, struct collector_reading *reading) MUST_CHECK;
 
 /* Count something that was lost, for the next interval. Texts must stay. */

@@ -244,8 +244,10 @@ static struct error *take_threads(struct counters *c, struct ctprof_snapshot *s,
 		err = take_thread(c, &next, thread, outcome, &is_active);
 		if (err || !is_active)
 			continue;
-		s->threads.items[i] = s->threads.items[active];
-		s->threads.items[active++] = thread;
+		/* The first ones, so that the memory of the rest can be released. */
+		if (i != active)
+			*snapshot_thread(s, active) = *thread;
+		active++;
 	}
 	if (err) {
 		kept_totals_deinit(&next);
@@ -253,7 +255,7 @@ static struct error *take_threads(struct counters *c, struct ctprof_snapshot *s,
 	}
 	outcome->threads = s->threads.count;
 	outcome->ended = c->kept.threads.count - met;
-	snapshot_truncate_threads(s, active);
+	snapshot_release_threads(s, active);
 	if (next.threads.count)
 		qsort(next.threads.items, next.threads.count, sizeof(*next.threads.items), by_id);
 	kept_totals_deinit(&c->kept);

@@ -309,6 +309,11 @@ static struct error *begin(struct serving *serving)
 	return err;
 }
 
+static struct error *prepare(void *context, struct collector_reading *reading)
+{
+	return agent_prepare(((struct running *)context)->agent, reading);
+}
+
 static struct error *take(void *context, struct collector_reading *reading)
 {
 	return agent_take(((struct running *)context)->agent, reading);
@@ -345,6 +350,7 @@ static int run(struct agent_arguments *a, struct agent_identity *identity, struc
 						     a->urls[s].items[i] };
 	serving->receiver = (struct collector_receiver){
 		.context = &running,
+		.prepare = prepare,
 		.take = take,
 		.work = work,
 		.fd = -1,

@@ -170,7 +170,10 @@ static struct error *reply(struct collector *c, struct reply_header header, cons
 static struct error *name_frames(struct collector *c, struct profile *profile)
 {
 	const struct symbolise_options options = { .guard = c->guard, .cache = c->symbols };
-	struct error *err = symbolise_kernel_cached(profile, c->symbols);
+	struct error *err;
+	PRIVILEGES_RAISED;
+
+	err = symbolise_kernel_cached(profile, c->symbols);
 
 	if (!err)
 		err = symbolise_user(profile, &options);
@@ -228,50 +231,50 @@ static struct error *read_kstats(struct collector *c, struct kstats_changes *ret
 }
 
 /* Take a snapshot for the receiver. Without one it gets the rest of the reading. */
-static void capture_reading(struct collector *c, struct ctprof_snapshot **ret_snapshot,
-			    struct error **ret_failure)
+static struct error *capture_reading(struct collector *c, struct ctprof_snapshot **ret_snapshot)
 {
 	const unsigned without = c->capture.without;
+	struct error *err;
 
 	if (!c->options.receiver.wants_snapshots)
-		return;
-	if (!c->capturer) {
-		*ret_failure = error_create("%s", c->failure->message);
-		return;
-	}
+		return NULL;
+	if (!c->capturer)
+		return error_create("%s", c->failure->message);
 	c->capture.without = c->options.receiver.without;
-	*ret_failure = capturer_take(c->capturer, ret_snapshot);
+	{
+		PRIVILEGES_RAISED;
+
+		err = capturer_take(c->capturer, ret_snapshot);
+	}
 	c->capture.without = without;
+	return err;
 }
 
-static struct error *give_reading(struct collector *c, const struct profile *profile,
-				  const struct tick_host *host, struct ctprof_snapshot *snapshot,
-				  const struct error *failure)
+static struct error *prepare_receiver(struct collector *c, struct collector_reading *reading)
 {
+	const struct collector_receiver *receiver = &c->options.receiver;
+
+	return receiver->prepare ? receiver->prepare(receiver->context, reading) : NULL;
+}
+
+static struct error *give_reading(struct collector *c, struct collector_reading *reading)
+{
+	const struct collector_receiver *receiver = &c->options.receiver;
+
+	return receiver->take ? receiver->take(receiver->context, reading) : NULL;
+}
+
+/* The snapshot that the first interval begins with. */
+static struct error *prepare_first(struct collector *c)
+{
+	_cleanup_(snapshot_destroy) struct ctprof_snapshot *snapshot = NULL;
+	_cleanup_error_ struct error *failure = capture_reading(c, &snapshot);
 	struct collector_reading reading = {
-		.profile = profile,
-		.host = host,
 		.snapshot = snapshot,
 		.failure = failure ? failure->message : NULL,
 	};
 
-	if (!c->options.receiver.take)
-		return NULL;
-	return c->options.receiver.take(c->options.receiver.context, &reading);
-}
-
-/* The snapshot that the first interval begins with. */
-static struct error *give_first(struct collector *c)
-{
-	_cleanup_(snapshot_destroy) struct ctprof_snapshot *snapshot = NULL;
-	_cleanup_error_ struct error *failure = NULL;
-
-	{
-		PRIVILEGES_RAISED;
-
-		capture_reading(c, &snapshot, &failure);
-	}
-	return give_reading(c, NULL, NULL, snapshot, failure);
+	return prepare_receiver(c, &reading);
 }
 
 static struct error *begin_sending_reading(struct collector *c, const struct profile *profile,
@@ -290,32 +293,40 @@ static struct error *begin_sending_reading(struct collector *c, const struct pro
 	return NULL;
 }
 
+static struct error *read_session(struct collector *c, struct profile **ret)
+{
+	PRIVILEGES_RAISED;
+
+	return profile_session_read(c->session, ret);
+}
+
 static struct error *take_reading(struct collector *c, const struct kstats_changes *kstats)
 {
 	_cleanup_(profile_destroy) struct profile *profile = NULL;
 	_cleanup_(snapshot_destroy) struct ctprof_snapshot *snapshot = NULL;
 	_cleanup_error_ struct error *failure = NULL;
 	struct tick_host host;
-	struct error *err;
+	struct collector_reading reading = { .host = &host };
+	struct error *err = read_session(c, &profile);
 
-	{
-		PRIVILEGES_RAISED;
-
-		err = profile_session_read(c->session, &profile);
-		/* At the same time: naming frames can take longer than the interval. */
-		read_host(c, &host);
-		if (!err)
-			capture_reading(c, &snapshot, &failure);
-		if (!err)
-			err = name_frames(c, profile);
-	}
+	/* At the same time: naming frames can take longer than the interval. */
+	read_host(c, &host);
+	if (err)
+		return err;
+	failure = capture_reading(c, &snapshot);
+	reading.profile = profile;
+	reading.snapshot = snapshot;
+	reading.failure = failure ? failure->message : NULL;
+	err = prepare_receiver(c, &reading);
+	if (!err)
+		err = name_frames(c, profile);
 	if (err)
 		return err;
 	if (!profile->meta.version)
 		profile->meta.version =
 			profile_name(profile, c->options.version, strlen(c->options.version));
 	err = begin_sending_reading(c, profile, &host, kstats);
-	return err ? err : give_reading(c, profile, &host, snapshot, failure);
+	return err ? err : give_reading(c, &reading);
 }
 
 /* --- requests --- */
@@ -586,7 +597,7 @@ struct error *collector_run(struct collector *c)
 	if (!err)
 		err = begin_kstats(c);
 	if (!err)
-		err = give_first(c);
+		err = prepare_first(c);
 	c->next_ns = now + c->options.interval_ns;
 	c->ends_ns = c->options.duration_ns ? now + c->options.duration_ns : UINT64_MAX;
 	while (!err && !is_over(c)) {

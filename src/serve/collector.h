@@ -24,7 +24,7 @@
 #include "serve/tick.h"
 
 struct collector_reading {
-	/* What was counted in the interval; frames have names. NULL: the first interval begins. */
+	/* What was counted in the interval. NULL: the first interval begins. */
 	const struct profile *profile;
 	const struct tick_host *host; /* NULL at the beginning */
 	/* Of all threads, taken right after the profile was read; the receiver may change it. NULL:
@@ -36,8 +36,11 @@ struct collector_reading {
 /* Called by the collector's thread, which waits for them. */
 struct collector_receiver {
 	void *context;
-	/* Takes a reading, which the collector releases. An error ends the collector. NULL: there
-	 * is no receiver. */
+	/* Called with each reading before its frames have names, which takes much memory, and once
+	 * when the first interval begins. May be NULL. */
+	struct error *(*prepare)(void *context, struct collector_reading *reading);
+	/* Takes a reading, whose frames have names, and which the collector releases. An error ends
+	 * the collector. NULL: there is no receiver. */
 	struct error *(*take)(void *context, struct collector_reading *reading);
 	int fd; /* work() is called when it is readable; -1: never */
 	struct error *(*work)(void *context);

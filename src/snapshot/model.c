@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/radix.h"
 
@@ -78,6 +80,39 @@ void snapshot_truncate_threads(struct ctprof_snapshot *s, size_t count)
 {
 	while (s->threads.count > count)
 		*snapshot_thread(s, --s->threads.count) = (struct ctprof_thread){ 0 };
+}
+
+/* Zero memory of the arena. Whole pages are returned: the kernel fills them with zeroes when they
+ * are used again. */
+static void release(char *begin, char *end)
+{
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	const uintptr_t from = ((uintptr_t)begin + page - 1) & ~(page - 1);
+	const uintptr_t to = (uintptr_t)end & ~(page - 1);
+
+	if (from >= to || madvise((char *)from, to - from, MADV_DONTNEED)) {
+		memset(begin, 0, (size_t)(end - begin));
+		return;
+	}
+	memset(begin, 0, from - (uintptr_t)begin);
+	memset((char *)to, 0, (uintptr_t)end - to);
+}
+
+void snapshot_release_threads(struct ctprof_snapshot *s, size_t count)
+{
+	for (size_t first = count; first < s->threads.count;) {
+		size_t next = first + 1;
+
+		/* Mostly one behind the other. */
+		while (next < s->threads.count &&
+		       snapshot_thread(s, next) == snapshot_thread(s, next - 1) + 1)
+			next++;
+		release((char *)snapshot_thread(s, first),
+			(char *)(snapshot_thread(s, next - 1) + 1));
+		first = next;
+	}
+	if (count < s->threads.count)
+		s->threads.count = count;
 }
 
 /* The sort key within a process: the leader has 0, and comes first. */

@@ -275,6 +275,10 @@ static inline struct ctprof_thread *snapshot_thread(const struct ctprof_snapshot
 /* Keep only the first `count` threads. */
 void snapshot_truncate_threads(struct ctprof_snapshot *snapshot, size_t count);
 
+/* The same, which gives the memory of the others back to the kernel. No pointer to a thread may be
+ * in use. */
+void snapshot_release_threads(struct ctprof_snapshot *snapshot, size_t count);
+
 /* Bring threads into the order of their processes; the leader of each first, then by number. */
 struct error *snapshot_sort_threads(struct ctprof_snapshot *snapshot) MUST_CHECK;
 
