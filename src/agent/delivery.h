@@ -39,7 +39,7 @@ struct delivery_sink {
 };
 
 struct delivery_options {
-	const char *spool;   /* a directory, which is made if its parent is there */
+	const char *spool;   /* a directory, which is made, and its parent, if theirs is there */
 	uint64_t spool_most; /* bytes of all requests on disk */
 	const struct delivery_sink *sinks;
 	size_t sink_count;   /* 0 .. DELIVERY_SINKS_MOST */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -526,11 +527,27 @@ static void count_strange_folders(struct spool *spool)
 		closedir(names);
 }
 
+/* Make the directory that the spool will be in, as /var/lib/ctprof, if its own is there. */
+static struct error *make_parent(const char *path)
+{
+	_cleanup_free_ char *copy = strdup(path);
+	_cleanup_close_ int made = -1;
+	const char *parent;
+
+	if (!copy)
+		return &error_no_memory;
+	parent = dirname(copy);
+	return access(parent, F_OK) && errno == ENOENT ? own_base_open(parent, OWN_LINKS, &made)
+						       : NULL;
+}
+
 static struct error *open_dir(struct spool *spool)
 {
-	struct error *err = own_base_open(spool->path, OWN_LINKS, &spool->dir);
+	struct error *err = make_parent(spool->path);
 	struct stat st;
 
+	if (!err)
+		err = own_base_open(spool->path, OWN_LINKS, &spool->dir);
 	if (err)
 		return err;
 	if (fstat(spool->dir, &st) || st.st_mode & WRITABLE_BY_OTHER)

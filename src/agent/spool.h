@@ -26,7 +26,8 @@
 #define SPOOL_FILES_MOST 65536
 
 struct spool_options {
-	const char *path;         /* made if it is missing and its parent belongs to this user */
+	/* Made if it is missing, and its parent, if theirs belongs to this user. */
+	const char *path;
 	uint64_t most;            /* bytes */
 	const char *const *sinks; /* names of folders, which must stay */
 	size_t sink_count;

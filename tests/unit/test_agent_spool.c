@@ -39,6 +39,20 @@ static void reopen(struct scene *scene, uint64_t most)
 	expect_ok(open_spool(scene, most));
 }
 
+/* A directory and its parent are made. */
+TEST(makes_directories)
+{
+	struct scene scene;
+
+	scratch_init(&scene.scratch);
+	snprintf(scene.path, sizeof(scene.path), "%s", scratch_path(&scene.scratch, "var/spool"));
+	expect_ok(open_spool(&scene, 1 << 20));
+	spool_close(scene.spool);
+	snprintf(scene.path, sizeof(scene.path), "%s", scratch_path(&scene.scratch, "a/b/spool"));
+	expect_error(open_spool(&scene, 1 << 20), "No such file");
+	scratch_deinit(&scene.scratch);
+}
+
 static void close_scene(struct scene *scene)
 {
 	spool_close(scene->spool);
@@ -345,7 +359,8 @@ TEST(killed)
 	close_scene(&scene);
 }
 
-UNIT_TESTS(cmocka_unit_test(keeps_requests), cmocka_unit_test(drops_the_oldest),
-	   cmocka_unit_test(refuses_what_never_fits), cmocka_unit_test(one_agent_at_a_time),
-	   cmocka_unit_test(strange_files), cmocka_unit_test(strange_losses),
-	   cmocka_unit_test(counted_and_not_removed), cmocka_unit_test(killed))
+UNIT_TESTS(cmocka_unit_test(makes_directories), cmocka_unit_test(keeps_requests),
+	   cmocka_unit_test(drops_the_oldest), cmocka_unit_test(refuses_what_never_fits),
+	   cmocka_unit_test(one_agent_at_a_time), cmocka_unit_test(strange_files),
+	   cmocka_unit_test(strange_losses), cmocka_unit_test(counted_and_not_removed),
+	   cmocka_unit_test(killed))
