@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "compare/statistics.h"
+#include "base/statistics.h"
 #include "fleet/data.h"
 
 /* On the scale: log(1.2). Of a value far above its start it is a fifth. */

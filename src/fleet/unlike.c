@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "compare/statistics.h"
+#include "base/statistics.h"
 #include "fleet/scale.h"
 
 /* The level of Rosner's procedure, of all values together. */

@@ -13,8 +13,8 @@
  * A p value is the probability of a difference at least as large as the one seen if there were
  * none. It is never NaN: numbers that give no evidence give 1.
  */
-#ifndef COMPARE_STATISTICS_H
-#define COMPARE_STATISTICS_H
+#ifndef BASE_STATISTICS_H
+#define BASE_STATISTICS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,6 +44,31 @@ void sample_add(struct statistics_sample *sample, double value);
  */
 double welch_p(const struct statistics_sample *a, const struct statistics_sample *b);
 
+/* The same of means whose squared errors (variance / count) the caller knows better than the
+ * samples do; `df_a` and `df_b` are the degrees of freedom of the errors, more than 0. */
+struct statistics_mean {
+	double mean, error, df;
+};
+double welch_of_means(const struct statistics_mean *a, const struct statistics_mean *b);
+
+/*
+ * The interval that has b / a with probability `level`: all quotients r that Welch's test of b
+ * against r times a does not reject (E. C. Fieller, "Some problems in interval estimation", Journal
+ * of the Royal Statistical Society B 16, 1954), with the degrees of freedom at r = 1. It does not
+ * have 1 exactly when welch_of_means() is below 1 - level. An end is infinite where a may be 0.
+ */
+void ratio_interval(const struct statistics_mean *a, const struct statistics_mean *b, double level,
+		    double *ret_low, double *ret_high);
+
+/*
+ * Two counts of events, or of amounts in a unit in which they behave as counts do. Conditional on
+ * their sum, one is binomial (J. Przyborowski and H. Wilenski, "Homogeneity of results in testing
+ * samples from Poisson series", Biometrika 31, 1940). Two-sided, exact, at most 1; counts need not
+ * be whole. The interval of b / a is Clopper and Pearson's of the share.
+ */
+double counts_p(double a, double b);
+void counts_interval(double a, double b, double level, double *ret_low, double *ret_high);
+
 /*
  * The probability that Student's t with `df` degrees of freedom (at least 1, not always whole) is
  * at least as far from 0 as `t`. Accurate to ten digits. 1 if `t` is NaN or `df` is less than 1.
@@ -53,6 +78,10 @@ double student_two_sided(double t, double df);
 /* The inverse: the t whose two-sided p is `p`, to nine digits; 1.96 of 0.05 and many degrees of
  * freedom. 0 of a p of 1, infinite of one of 0 or of less than one degree of freedom. */
 double student_quantile(double p, double df);
+
+/* The regularised incomplete beta function I_x(a, b) (DLMF 8.17.2); 0 and 1 beyond the ends. `a`
+ * and `b` are positive. */
+double beta_share(double x, double a, double b);
 
 /*
  * Replace p values by the least false discovery rates at which each would count as a discovery

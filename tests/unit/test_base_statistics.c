@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "compare/statistics.h"
+#include "base/statistics.h"
 
 #include <math.h>
 
@@ -391,6 +391,85 @@ TEST(as_defined_whatever_the_order)
 	}
 }
 
+/* --- intervals --- */
+
+TEST(the_incomplete_beta_function)
+{
+	near(beta_share(0.5, 2, 2), 0.5, 1e-14);
+	/* I_x(1, b) = 1 - (1 - x)^b */
+	near(beta_share(0.3, 1, 5), 1 - pow(0.7, 5), 1e-14);
+	assert_true(beta_share(0, 2, 3) == 0 && beta_share(1, 2, 3) == 1);
+}
+
+/* Of 30 tosses, 20 heads or more, or 10 or fewer: 2 * 53009102 / 2^30. */
+TEST(two_counts)
+{
+	near(counts_p(10, 20), 2 * 53009102 / 1073741824.0, 1e-12);
+	near(counts_p(20, 10), counts_p(10, 20), 1e-14);
+	near(counts_p(0, 10), 2.0 / 1024, 1e-15);
+	assert_true(counts_p(7, 7) == 1 && counts_p(0, 0) == 1 && counts_p(NAN, 3) == 1);
+}
+
+TEST(the_interval_of_clopper_and_pearson)
+{
+	double low, high;
+
+	/* binom.test(20, 30) of R: 0.4718800, 0.8271258 */
+	counts_interval(10, 20, 0.95, &low, &high);
+	near(low / (1 + low), 0.4718800, 1e-6);
+	near(high / (1 + high), 0.8271258, 1e-6);
+	counts_interval(0, 8, 0.95, &low, &high);
+	assert_true(low > 1 && isinf(high));
+	counts_interval(8, 0, 0.95, &low, &high);
+	assert_true(low == 0 && high < 1);
+}
+
+TEST(intervals_have_1_where_the_test_rejects_nothing)
+{
+	uint64_t seed = 11;
+
+	for (int round = 0; round < 2000; round++) {
+		const struct statistics_mean a = { 10 * uniform(&seed), uniform(&seed) + 0.01,
+						   1 + 20 * uniform(&seed) };
+		const struct statistics_mean b = { 10 * uniform(&seed), uniform(&seed) + 0.01,
+						   1 + 20 * uniform(&seed) };
+		const double p = welch_of_means(&a, &b);
+		double low, high;
+
+		ratio_interval(&a, &b, 0.95, &low, &high);
+		assert_true(low >= 0 && low <= high);
+		if (fabs(p - 0.05) > 1e-6)
+			assert_int_equal(p >= 0.05, low <= 1 && high >= 1);
+		if (fabs(counts_p(a.mean, b.mean) - 0.05) < 1e-6)
+			continue;
+		counts_interval(a.mean, b.mean, 0.95, &low, &high);
+		assert_int_equal(counts_p(a.mean, b.mean) >= 0.05, low <= 1 && high >= 1);
+	}
+}
+
+TEST(an_interval_has_the_quotient_as_often_as_it_says)
+{
+	uint64_t seed = 5;
+	int within = 0;
+
+	for (int round = 0; round < 4000; round++) {
+		struct statistics_sample sides[2] = { 0 };
+		struct statistics_mean means[2];
+		double low, high;
+
+		for (size_t side = 0; side < 2; side++) {
+			for (int i = 0; i < 6; i++)
+				sample_add(&sides[side], (side ? 12 : 10) + uniform(&seed) +
+								 uniform(&seed) + uniform(&seed));
+			means[side] = (struct statistics_mean){ sides[side].mean,
+								sides[side].variance / 6, 5 };
+		}
+		ratio_interval(&means[0], &means[1], 0.95, &low, &high);
+		within += low <= 13.5 / 11.5 && 13.5 / 11.5 <= high;
+	}
+	assert_true(within >= 0.94 * 4000 && within <= 0.965 * 4000);
+}
+
 UNIT_TESTS(cmocka_unit_test(mean_and_variance), cmocka_unit_test(a_small_variance_far_from_zero),
 	   cmocka_unit_test(equal_values_do_not_vary), cmocka_unit_test(the_table),
 	   cmocka_unit_test(quantiles), cmocka_unit_test(closed_forms),
@@ -404,4 +483,8 @@ UNIT_TESTS(cmocka_unit_test(mean_and_variance), cmocka_unit_test(a_small_varianc
 	   cmocka_unit_test(without_spread_order_alone_is_evidence),
 	   cmocka_unit_test(nan_is_not_tested), cmocka_unit_test(the_example_of_the_paper),
 	   cmocka_unit_test(a_later_value_lowers_an_earlier), cmocka_unit_test(few_and_none),
-	   cmocka_unit_test(invalid_probabilities), cmocka_unit_test(as_defined_whatever_the_order))
+	   cmocka_unit_test(invalid_probabilities), cmocka_unit_test(as_defined_whatever_the_order),
+	   cmocka_unit_test(the_incomplete_beta_function), cmocka_unit_test(two_counts),
+	   cmocka_unit_test(the_interval_of_clopper_and_pearson),
+	   cmocka_unit_test(intervals_have_1_where_the_test_rejects_nothing),
+	   cmocka_unit_test(an_interval_has_the_quotient_as_often_as_it_says))

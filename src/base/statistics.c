@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "compare/statistics.h"
+#include "base/statistics.h"
 
 #include <float.h>
 #include <math.h>
@@ -55,18 +55,33 @@ static double log_gamma(double x)
 	return lgamma_r(x, &sign);
 }
 
-/* DLMF 8.17.1 and 8.17.2: p is I_x(df/2, 1/2) at x = df / (df + t^2). */
-static double by_beta(double t, double df)
+/* I_x(a, b), where `y` is 1 - x: the smaller one is exact. */
+static double beta_share_of(double x, double y, double log_x, double log_y, double a, double b)
 {
-	double a = df / 2, b = 0.5, odds = t * t / df;
-	double x = 1 / (1 + odds), y = 1 / (1 + 1 / odds);
-	double log_front = -a * log1p(odds) - b * log1p(1 / odds) + log_gamma(a + b) -
-			   log_gamma(a) - log_gamma(b);
+	double log_front = a * log_x + b * log_y + log_gamma(a + b) - log_gamma(a) - log_gamma(b);
 
 	/* The fraction comes to rest fast on one side of the mean, DLMF 8.17.4 leads there. */
 	if (x < (a + 1) / (a + b + 2))
 		return exp(log_front) / a * beta_fraction(a, b, x);
 	return 1 - exp(log_front) / b * beta_fraction(b, a, y);
+}
+
+double beta_share(double x, double a, double b)
+{
+	if (!(x > 0))
+		return 0;
+	if (!(x < 1))
+		return 1;
+	return fmin(fmax(beta_share_of(x, 1 - x, log(x), log1p(-x), a, b), 0), 1);
+}
+
+/* DLMF 8.17.1 and 8.17.2: p is I_x(df/2, 1/2) at x = df / (df + t^2). */
+static double by_beta(double t, double df)
+{
+	double odds = t * t / df;
+
+	return beta_share_of(1 / (1 + odds), 1 / (1 + 1 / odds), -log1p(odds), -log1p(1 / odds),
+			     df / 2, 0.5);
 }
 
 /* Above so many degrees of freedom Hill's expansion is the more exact. */
@@ -94,9 +109,32 @@ double student_two_sided(double t, double df)
 	return fmin(fmax(by_beta(t, df), 0), 1);
 }
 
+/* Where `falls`, which falls from `low` to `high`, crosses `p`. */
+static double bisect(double low, double high, double p, double a, double b,
+		     double (*falls)(double at, double a, double b))
+{
+	const int steps = 100;
+
+	for (int i = 0; i < steps && high - low > 1e-12 * (fabs(low) + fabs(high)); i++) {
+		double middle = low + (high - low) / 2;
+
+		if (falls(middle, a, b) > p)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low + (high - low) / 2;
+}
+
+static double beyond_t(double t, double df, double unused)
+{
+	(void)unused;
+	return student_two_sided(t, df);
+}
+
 double student_quantile(double p, double df)
 {
-	double low = 0, high = 1;
+	double high = 1;
 
 	if (!(p > 0) || !(df >= 1))
 		return INFINITY;
@@ -104,16 +142,7 @@ double student_quantile(double p, double df)
 		return 0;
 	while (student_two_sided(high, df) > p && isfinite(high))
 		high *= 2;
-	/* Half of the interval at each step: 2^-40 of it are left. */
-	for (int i = 0; i < 40; i++) {
-		const double middle = low / 2 + high / 2;
-
-		if (student_two_sided(middle, df) > p)
-			low = middle;
-		else
-			high = middle;
-	}
-	return high;
+	return bisect(0, high, p, df, 0, beyond_t);
 }
 
 /* --- two samples --- */
@@ -135,23 +164,101 @@ static bool is_usable(const struct statistics_sample *sample)
 	return sample->count >= 2 && isfinite(sample->mean) && isfinite(sample->variance);
 }
 
+static double satterthwaite(const struct statistics_mean *a, const struct statistics_mean *b)
+{
+	double error = a->error + b->error;
+	/* Shares, for the squares of small errors would be 0. */
+	double share_a = a->error / error, share_b = b->error / error;
+
+	return 1 / (share_a * share_a / a->df + share_b * share_b / b->df);
+}
+
+double welch_of_means(const struct statistics_mean *a, const struct statistics_mean *b)
+{
+	double error = a->error + b->error;
+
+	if (!(error > 0))
+		return a->mean == b->mean ? 1 : 0;
+	return student_two_sided((a->mean - b->mean) / sqrt(error), satterthwaite(a, b));
+}
+
+static struct statistics_mean mean_of(const struct statistics_sample *sample)
+{
+	return (struct statistics_mean){ .mean = sample->mean,
+					 .error = sample->variance / (double)sample->count,
+					 .df = (double)(sample->count - 1) };
+}
+
 double welch_p(const struct statistics_sample *a, const struct statistics_sample *b)
 {
-	double error_a, error_b, error, share_a, share_b, df;
+	struct statistics_mean mean_a, mean_b;
 
 	if (!is_usable(a) || !is_usable(b))
 		return 1;
-	error_a = a->variance / (double)a->count;
-	error_b = b->variance / (double)b->count;
-	error = error_a + error_b;
-	if (!(error > 0))
+	mean_a = mean_of(a);
+	mean_b = mean_of(b);
+	if (!(mean_a.error + mean_b.error > 0))
 		return a->mean == b->mean ? 1 : least_p(a->count, b->count);
-	/* Shares, for the squares of small errors would be 0. */
-	share_a = error_a / error;
-	share_b = error_b / error;
-	df = 1 / (share_a * share_a / (double)(a->count - 1) +
-		  share_b * share_b / (double)(b->count - 1));
-	return student_two_sided((a->mean - b->mean) / sqrt(error), df);
+	return welch_of_means(&mean_a, &mean_b);
+}
+
+/* (b - r a)^2 = t^2 (error of b + r^2 error of a), solved for r. */
+void ratio_interval(const struct statistics_mean *a, const struct statistics_mean *b, double level,
+		    double *ret_low, double *ret_high)
+{
+	double t, square, front, middle, root;
+
+	*ret_low = *ret_high = a->mean > 0 ? b->mean / a->mean : b->mean > 0 ? INFINITY : 1;
+	if (!(a->error + b->error > 0))
+		return;
+	t = student_quantile(1 - level, satterthwaite(a, b));
+	square = t * t;
+	front = a->mean * a->mean - square * a->error;
+	middle = a->mean * b->mean;
+	root = sqrt(fmax(middle * middle - front * (b->mean * b->mean - square * b->error), 0));
+	if (front > 0) {
+		*ret_low = fmax((middle - root) / front, 0);
+		*ret_high = (middle + root) / front;
+	} else {
+		/* What is left are two rays, or all: times are not negative. */
+		*ret_low =
+			middle + root > 0
+				? fmax((b->mean * b->mean - square * b->error) / (middle + root), 0)
+				: 0;
+		*ret_high = INFINITY;
+	}
+}
+
+/* --- two counts --- */
+
+double counts_p(double a, double b)
+{
+	double more, less;
+
+	if (!(a >= 0) || !(b >= 0) || !(a + b > 0))
+		return 1;
+	/* At least, and at most, b of a + b, each with probability 1/2. */
+	more = b > 0 ? beta_share(0.5, b, a + 1) : 1;
+	less = a > 0 ? beta_share(0.5, a, b + 1) : 1;
+	return fmin(2 * fmin(more, less), 1);
+}
+
+static double below_share(double x, double a, double b)
+{
+	return 1 - beta_share(x, a, b);
+}
+
+static double odds(double share)
+{
+	return share < 1 ? share / (1 - share) : INFINITY;
+}
+
+void counts_interval(double a, double b, double level, double *ret_low, double *ret_high)
+{
+	double tail = (1 - level) / 2;
+
+	*ret_low = b > 0 ? odds(bisect(0, 1, 1 - tail, b, a + 1, below_share)) : 0;
+	*ret_high = a > 0 ? odds(bisect(0, 1, tail, b + 1, a, below_share)) : INFINITY;
 }
 
 /* --- many p values --- */
