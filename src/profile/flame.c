@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "profile/flame_change.h"
 #include "profile/flame_tree.h"
 #include "profile/import.h"
 #include "profile/reason.h"
@@ -392,11 +393,22 @@ static struct error *add_side(struct flame_builder *b, struct flame_side *side)
 
 /* --- the whole --- */
 
-/* Has it samples, and are all of them hits of probes? */
+/* Are all samples hits of probes? */
 static bool has_only_hits(const struct profile *profile)
 {
-	return profile && profile->samples.count &&
-	       !profile_total_ns(profile, FLAME_ALL & ~FLAME_EVENTS);
+	return !profile_total_ns(profile, FLAME_ALL & ~FLAME_EVENTS);
+}
+
+static bool have_only_hits(const struct flame_builder *b)
+{
+	size_t samples = 0;
+
+	for (size_t i = 0; i < b->side_count; i++) {
+		if (!has_only_hits(b->sides[i].profile))
+			return false;
+		samples += b->sides[i].profile->samples.count;
+	}
+	return samples;
 }
 
 static struct error *build_flame(struct flame_builder *b)
@@ -407,19 +419,19 @@ static struct error *build_flame(struct flame_builder *b)
 
 	if (!err)
 		err = add_draft(b, NODE_NONE, face, &node);
-	for (size_t i = 0; i < array_length(b->sides) && !err; i++)
-		if (b->sides[i].profile)
-			err = add_side(b, &b->sides[i]);
+	for (size_t i = 0; i < b->side_count && !err; i++)
+		err = add_side(b, &b->sides[i]);
 	tree_index_deinit(&b->index);
 	return err ? err : flame_make_tree(b);
 }
 
 static void deinit_builder(struct flame_builder *b)
 {
-	for (size_t i = 0; i < array_length(b->sides); i++) {
+	for (size_t i = 0; i < b->side_count; i++) {
 		free(b->sides[i].drafts);
 		free(b->sides[i].order);
 	}
+	free(b->sides);
 	array_deinit(&b->drafts);
 	array_deinit(&b->labels);
 	array_deinit(&b->label_names);
@@ -427,35 +439,60 @@ static void deinit_builder(struct flame_builder *b)
 	word_map_deinit(&b->face_numbers);
 }
 
-struct error *flame_create(const struct profile *profile, const struct profile *baseline,
-			   const struct flame_view *view, struct flame **ret)
+static struct error *create_flame(const struct flame_runs *candidate,
+				  const struct flame_runs *baseline, const struct flame_view *view,
+				  bool finds_changes, struct flame **ret)
 {
 	_cleanup_(flame_destroy) struct flame *flame = calloc(1, sizeof(*flame));
 	struct flame_builder b = { .flame = flame,
 				   .view = view,
 				   .classes = view->classes,
-				   .sides = { { .profile = baseline, .is_baseline = true },
-					      { .profile = profile } } };
-	struct error *err;
+				   .side_count = baseline->count + candidate->count };
+	struct error *err = NULL;
 
-	if (!flame)
+	b.sides = calloc(b.side_count, sizeof(*b.sides));
+	if (!flame || !b.sides) {
+		free(b.sides);
 		return &error_no_memory;
+	}
+	for (size_t i = 0; i < b.side_count; i++)
+		b.sides[i] = (struct flame_side){
+			.profile = i < baseline->count ? baseline->items[i]
+						       : candidate->items[i - baseline->count],
+			.is_baseline = i < baseline->count,
+		};
 	arena_init(&flame->arena, NAME_BYTES_MAX);
 	names_init(&flame->names, &flame->arena);
 	if (!b.classes)
-		b.classes = has_only_hits(profile) && (!baseline || has_only_hits(baseline))
-				    ? FLAME_EVENTS
-				    : FLAME_ALL & ~FLAME_EVENTS;
+		b.classes = have_only_hits(&b) ? FLAME_EVENTS : FLAME_ALL & ~FLAME_EVENTS;
 	flame->is_events = b.classes == FLAME_EVENTS;
-	flame->is_diff = baseline != NULL;
+	flame->is_diff = baseline->count;
 	/* The number of nodes of the stacks; groups may need more. */
-	err = array_reserve(&b.drafts, profile->nodes.count + 1) ? build_flame(&b)
-								 : &error_no_memory;
+	if (!array_reserve(&b.drafts, candidate->items[0]->nodes.count + 1))
+		err = &error_no_memory;
+	if (!err)
+		err = build_flame(&b);
+	if (!err && finds_changes)
+		err = flame_find_changes(&b);
 	deinit_builder(&b);
 	if (err)
 		return err;
 	*ret = take_ptr(flame);
 	return NULL;
+}
+
+struct error *flame_create(const struct profile *profile, const struct profile *baseline,
+			   const struct flame_view *view, struct flame **ret)
+{
+	return create_flame(&(struct flame_runs){ &profile, 1 },
+			    &(struct flame_runs){ &baseline, baseline != NULL }, view, false, ret);
+}
+
+struct error *flame_create_diff(const struct flame_runs *candidate,
+				const struct flame_runs *baseline, const struct flame_view *view,
+				struct flame **ret)
+{
+	return create_flame(candidate, baseline, view, true, ret);
 }
 
 void flame_destroy(struct flame *flame)
@@ -466,6 +503,7 @@ void flame_destroy(struct flame *flame)
 	array_deinit(&flame->faces);
 	free(flame->baselines);
 	free(flame->by_class);
+	flame_changes_destroy(flame->changes);
 	names_deinit(&flame->names);
 	arena_deinit(&flame->arena);
 	free(flame);

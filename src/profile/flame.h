@@ -97,6 +97,7 @@ struct flame {
 	unsigned class_count;
 	unsigned class_column[CLASS_COUNT]; /* from 1; 0: the class does not occur */
 	bool is_diff;                       /* there is a baseline */
+	struct flame_changes *changes;      /* which differences are real; NULL: not asked */
 	bool is_events;                     /* values are hits and not ns */
 	uint32_t depth;                     /* of the deepest node */
 };
@@ -137,6 +138,17 @@ static inline struct flame_value flame_of_class(const struct flame *flame,
 /* `baseline` may be NULL. */
 struct error *flame_create(const struct profile *profile, const struct profile *baseline,
 			   const struct flame_view *view, struct flame **ret) MUST_CHECK;
+
+/* Profiles of one side, at least one: several are runs of the same, and values are their means. */
+struct flame_runs {
+	const struct profile *const *items;
+	size_t count;
+};
+
+/* The difference of two sides, with `changes` (flame_change.h). Its view has no `idle`. */
+struct error *flame_create_diff(const struct flame_runs *candidate,
+				const struct flame_runs *baseline, const struct flame_view *view,
+				struct flame **ret) MUST_CHECK;
 /* Takes NULL. */
 void flame_destroy(struct flame *flame);
 DEFINE_CLEANUP(flame_destroy, struct flame *)

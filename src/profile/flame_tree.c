@@ -124,16 +124,11 @@ static struct error *sort_all(const struct flame_builder *b, const struct forks 
 
 /* --- values --- */
 
-static struct error *allocate_values(struct flame *flame, const struct flame_side *candidate)
+/* The columns of the classes that a profile has. False: one of them is in another unit. */
+static bool find_columns(struct flame *flame, const struct flame_side *candidate)
 {
-	const size_t count = flame->nodes.count;
 	bool is_own = true;
 
-	if (flame->is_diff) {
-		flame->baselines = calloc(count, sizeof(*flame->baselines));
-		if (!flame->baselines)
-			return &error_no_memory;
-	}
 	for (size_t i = 0; i < candidate->wanted; i++) {
 		const unsigned class = candidate->profile->samples.items[candidate->order[i]].class;
 
@@ -142,6 +137,23 @@ static struct error *allocate_values(struct flame *flame, const struct flame_sid
 		flame->class_column[class] = ++flame->class_count;
 		is_own = (class == CLASS_EVENT) == flame->is_events;
 	}
+	return is_own;
+}
+
+static struct error *allocate_values(struct flame_builder *b)
+{
+	struct flame *flame = b->flame;
+	const size_t count = flame->nodes.count;
+	bool is_own = true;
+
+	if (flame->is_diff) {
+		flame->baselines = calloc(count, sizeof(*flame->baselines));
+		if (!flame->baselines)
+			return &error_no_memory;
+	}
+	for (size_t i = 0; i < b->side_count; i++)
+		if (!b->sides[i].is_baseline)
+			is_own &= find_columns(flame, &b->sides[i]);
 	if (flame->class_count == 0 || (flame->class_count == 1 && is_own))
 		return NULL;
 	flame->by_class = calloc(count * flame->class_count, sizeof(*flame->by_class));
@@ -177,12 +189,41 @@ static void count_sample(struct flame *flame, size_t number, const struct sample
 /* `largest` has the largest sample of each node. */
 static void count_side(struct flame *flame, const struct flame_side *side, uint64_t *largest)
 {
-	for (size_t i = 0; side->profile && i < side->wanted; i++) {
+	for (size_t i = 0; i < side->wanted; i++) {
 		const uint32_t sample = side->order[i];
 
 		count_sample(flame, side->drafts[sample], &side->profile->samples.items[sample],
 			     side->is_baseline, largest);
 	}
+}
+
+size_t flame_count_runs(const struct flame_builder *b, bool is_baseline)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < b->side_count; i++)
+		count += b->sides[i].is_baseline == is_baseline;
+	return count;
+}
+
+static void divide(uint64_t *value, size_t by)
+{
+	*value = *value / by + (*value % by >= by - by / 2);
+}
+
+/* From sums over the profiles of each side to their means. */
+static void take_means(struct flame_builder *b)
+{
+	struct flame *flame = b->flame;
+	const size_t baselines = flame_count_runs(b, true), candidates = flame_count_runs(b, false);
+
+	for (size_t i = 0; i < flame->nodes.count && candidates > 1; i++) {
+		divide(&flame->nodes.items[i].self, candidates);
+		for (unsigned c = 0; flame->by_class && c < flame->class_count; c++)
+			divide(&class_values(flame, i)[c].self, candidates);
+	}
+	for (size_t i = 0; i < flame->nodes.count && baselines > 1; i++)
+		divide(&flame->baselines[i].self, baselines);
 }
 
 static void add_value(struct flame_value *values, size_t node, size_t parent)
@@ -235,14 +276,15 @@ struct error *flame_make_tree(struct flame_builder *b)
 		err = sort_all(b, &forks);
 	array_deinit(&forks);
 	if (!err)
-		err = allocate_values(b->flame, &b->sides[1]);
+		err = allocate_values(b);
 	if (err)
 		return err;
 	largest = calloc(b->flame->nodes.count, sizeof(*largest));
 	if (!largest)
 		return &error_no_memory;
-	for (size_t i = 0; i < array_length(b->sides); i++)
+	for (size_t i = 0; i < b->side_count; i++)
 		count_side(b->flame, &b->sides[i], largest);
+	take_means(b);
 	sum_up(b->flame, largest);
 	return NULL;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * How a flame (flame.h) is made: flame.c drafts the tree, in which siblings have different names,
- * of groups and stacks; flame_tree.c makes its nodes, orders them, and adds up.
+ * of groups and stacks; flame_tree.c makes its nodes, orders them, and adds up; flame_tally.c and
+ * flame_change.c find out which differences of two sides are real.
  */
 #ifndef PROFILE_FLAME_TREE_H
 #define PROFILE_FLAME_TREE_H
@@ -30,9 +31,10 @@ struct flame_builder {
 	struct flame *flame;
 	const struct flame_view *view;
 	unsigned classes;
-	struct flame_side sides[2]; /* of the baseline, and of the candidate */
-	struct tree_nodes drafts;   /* whose frames are faces */
-	struct tree_index index;    /* by the names of faces */
+	struct flame_side *sides; /* of the baseline first */
+	size_t side_count;
+	struct tree_nodes drafts; /* whose frames are faces */
+	struct tree_index index;  /* by the names of faces */
 	struct {
 		ARRAY(uint32_t);
 	} labels; /* by face: the number of its name, by which siblings are told apart */
@@ -44,5 +46,11 @@ struct flame_builder {
 
 /* Make the nodes of the drafts. */
 struct error *flame_make_tree(struct flame_builder *builder) MUST_CHECK;
+
+/* How many profiles the baseline has, or else the candidate. */
+size_t flame_count_runs(const struct flame_builder *builder, bool is_baseline);
+
+/* Find out which differences are real (flame_change.h), of the nodes that were made. */
+struct error *flame_find_changes(struct flame_builder *builder) MUST_CHECK;
 
 #endif
