@@ -139,6 +139,40 @@ function flameModel(data) {
 		return [...rows.values()];
 	}
 
+	/* Of a difference that says which changes are real: [q, low, high, coloured] by node, and by name of functions. */
+	const nodeChanges = new Map(), functionChanges = new Map();
+	if (data.changes) {
+		for (const [i, ...change] of data.changes.nodes)
+			nodeChanges.set(i, change);
+		for (const [string, ...change] of data.changes.functions)
+			functionChanges.set(data.strings[string], change);
+	}
+
+	/* The change of a node may be chance. Values of nodes above a group that is selected are those of the group. */
+	function isUnknown(v, i) {
+		if (!data.changes)
+			return false;
+		const group = v.wanted.group, change = nodeChanges.get(group >= 0 && depth[i] < depth[group] ? group : i);
+		return !change || !change[3];
+	}
+
+	/* "+2.9% .. +5.3%"; nothing bounds a null. */
+	function interval([, low, high]) {
+		const percent = quotient => quotient === null ? "..."
+			: (quotient >= 1 ? "+" : "") + (100 * (quotient - 1)).toFixed(1) + "%";
+		return percent(low) + " .. " + percent(high);
+	}
+
+	const writeQ = q => q < 0.001 ? q.toExponential(0) : q.toFixed(3);
+
+	function certainty(change) {
+		if (!change)
+			return "too little to tell whether it differs";
+		return (change[0] <= data.changes.rate ? "known to differ: "
+			: change[3] ? "part of a function that is known to differ: " : "not known to differ: ")
+			+ interval(change) + ", q " + writeQ(change[0]);
+	}
+
 	function keyOf(i) {
 		return data.nodes[i][1] + "," + data.nodes[i][2] + "," + data.nodes[i][3];
 	}
@@ -173,6 +207,8 @@ function flameModel(data) {
 		if (data.isDiff) {
 			lines.push(format(v.before[i]) + " before, " + format(v.total[i]) + " after: "
 				+ formatDelta(v.total[i] - v.before[i]));
+			if (data.changes && v.wanted.group < 0)
+				lines.push(certainty(nodeChanges.get(i)));
 			if (v.self[i] || v.selfBefore[i])
 				lines.push("itself " + format(v.selfBefore[i]) + " before, " + format(v.self[i])
 					+ " after: " + formatDelta(v.self[i] - v.selfBefore[i]));
@@ -192,7 +228,7 @@ function flameModel(data) {
 
 	link();
 	return { data, count, depth, end, parent, groups, name, module, kind, isInlined, view, place,
-		functions, search, format, formatDelta, details, keyOf };
+		functions, search, format, formatDelta, details, keyOf, isUnknown, interval, writeQ, functionChanges };
 }
 
 if (typeof module !== "undefined")

@@ -33,7 +33,8 @@ function flamePage(root) {
 	function paintFrame(frame, x, y, width) {
 		const i = frame.node, name = model.name(i), kind = model.kind(i);
 		if (data.isDiff) {
-			pen.fillStyle = changeColour(flameWords.change(view.before[i], view.total[i]));
+			pen.fillStyle = model.isUnknown(view, i) ? data.changes.unknown
+				: changeColour(flameWords.change(view.before[i], view.total[i]));
 			pen.fillRect(x, y, width, HEIGHT);
 			return;
 		}
@@ -175,9 +176,15 @@ function flamePage(root) {
 	}
 
 	function legend() {
-		for (const [change, text] of [[-1, "gone"], [-0.3, "less"], [0, "the same"], [0.3, "more"], [1, "new"]]) {
+		const keys = [[-1, "gone"], [-0.3, "less"], [0, "the same"], [0.3, "more"], [1, "new"]]
+			.filter(([change]) => change || !data.changes)
+			.map(([change, text]) => [changeColour(change), text]);
+		if (data.changes)
+			keys.push([data.changes.unknown, "not known to differ"
+				+ (data.changes.isApproximate ? " (an approximation from one profile each)" : "")]);
+		for (const [colour, text] of keys) {
 			const key = element("span", undefined, "key"), square = element("i");
-			square.style.background = changeColour(change);
+			square.style.background = colour;
 			key.append(square, text);
 			key.update = () => {};
 			$("classes").append(key);
@@ -216,6 +223,8 @@ function flamePage(root) {
 
 	/* Of the table: key, heading, what it sorts by, its text. */
 	const share = value => flameWords.percent(view.total[0] > 0 ? value / view.total[0] : 0);
+	/* Intervals are of all groups together. */
+	const changeOf = row => state.group < 0 ? model.functionChanges.get(row.name) : undefined;
 	const columns = data.isDiff ? [
 		["name", "Function", null, row => row.name],
 		["before", "Before", row => row.before, row => model.format(row.before)],
@@ -224,6 +233,12 @@ function flamePage(root) {
 			row => model.formatDelta(row.total - row.before)],
 		["self", "Itself", row => Math.abs(row.self - row.selfBefore),
 			row => model.formatDelta(row.self - row.selfBefore)],
+		...(data.changes ? [
+			["interval", "95 % interval", row => changeOf(row) ? 1 - changeOf(row)[0] : -1,
+				row => changeOf(row) ? model.interval(changeOf(row)) : ""],
+			["q", "q", row => changeOf(row) ? 1 - changeOf(row)[0] : -1,
+				row => changeOf(row) ? model.writeQ(changeOf(row)[0]) : ""],
+		] : []),
 		["module", "Module", null, row => row.module],
 	] : [
 		["name", "Function", null, row => row.name],

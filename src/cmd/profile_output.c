@@ -222,6 +222,46 @@ struct error *profile_output_show(const struct profile_output *output, struct pr
 	return err;
 }
 
+/* What is hidden, and files without names, are said of the first profile only. */
+static struct error *prepare_sides(const struct profile_output *output,
+				   const struct flame_runs *sides)
+{
+	struct profile_output quiet = *output;
+	struct error *err = NULL;
+
+	for (size_t side = 0; side < 2; side++)
+		for (size_t i = 0; !err && i < sides[side].count; i++) {
+			/* The owner may change it, others see it as it is. */
+			struct profile *profile = (struct profile *)(uintptr_t)sides[side].items[i];
+
+			err = profile_name_kernel(&quiet, profile);
+			if (!err)
+				err = profile_prepare(&quiet, profile);
+			quiet.quiet = true;
+		}
+	return err;
+}
+
+struct error *profile_output_show_sides(const struct profile_output *output,
+					struct profile *const *before, size_t before_count,
+					struct profile *const *after, size_t after_count)
+{
+	const struct flame_view view = view_of(output);
+	const struct flame_runs sides[2] = {
+		{ (const struct profile *const *)before, before_count },
+		{ (const struct profile *const *)after, after_count },
+	};
+	const struct profile_report report = { .profile = after[0],
+					       .baseline = before[0],
+					       .before = &sides[0],
+					       .after = &sides[1],
+					       .gate = output->gate,
+					       .view = &view };
+	struct error *err = prepare_sides(output, sides);
+
+	return err ? err : show_named(output, &report, 0);
+}
+
 /* --- parts of pages --- */
 
 /* Width of text reports in a page, in characters. */

@@ -47,6 +47,7 @@ struct profile_output {
 	/* The most files without names that was printed for an interval; NULL: there is one profile
 	 */
 	struct symbolise_left *told;
+	struct flame_gate *gate;     /* judged when a difference is shown; NULL: no conditions */
 	struct profile_flush *flush; /* write each interval here, in `format`; NULL: no --flush */
 };
 
@@ -121,6 +122,13 @@ struct error *profile_output_check(const struct profile_output *output) MUST_CHE
  */
 struct error *profile_output_show(const struct profile_output *output, struct profile *profile,
 				  struct profile *baseline, unsigned interval) MUST_CHECK;
+
+/* The same of the difference of two sides, of which is said what is known to be real: as many
+ * profiles on each as there are. All are changed. */
+struct error *profile_output_show_sides(const struct profile_output *output,
+					struct profile *const *before, size_t before_count,
+					struct profile *const *after,
+					size_t after_count) MUST_CHECK;
 
 /* Print the profile as a part of a page with flame graphs (report/page.h): its text, then its flame
  * graph. */

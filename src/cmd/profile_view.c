@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cmd/profile_view.h"
 
+#include <stdlib.h>
+
 #include "cli/pager.h"
 #include "cli/terminal.h"
 #include "cmd/profile_next.h"
+#include "report/flame_answer.h"
 
 /* --- flame graphs --- */
 
@@ -35,6 +38,21 @@ static bool hides_idle(const struct profile_output *output, const struct profile
 	       !output->shows_idle;
 }
 
+/* Differences that are known to be real, and the verdicts of conditions about them. */
+static struct error *find_changes(const struct profile_output *output, struct profile_view *view,
+				  bool is_text)
+{
+	struct error *err = flame_create_diff(view->report.after, view->report.before,
+					      &view->options, &view->flame);
+
+	if (!err && output->gate)
+		err = flame_gate_judge(output->gate, view->flame);
+	if (err || is_text)
+		return err;
+	view->report.title = view->title = flame_answer(view->flame);
+	return view->title ? NULL : &error_no_memory;
+}
+
 struct error *profile_view_init(const struct profile_output *output,
 				const struct profile_report *report, bool is_text,
 				struct profile_view *ret)
@@ -47,7 +65,9 @@ struct error *profile_view_init(const struct profile_output *output,
 		err = idle_find(report->profile, &ret->idle);
 	if (is_text && ret->idle.ns)
 		ret->options.idle = ret->report.idle = &ret->idle;
-	if (!err)
+	if (!err && report->after)
+		err = find_changes(output, ret, is_text);
+	else if (!err)
 		err = flame_create(report->profile, report->baseline, &ret->options, &ret->flame);
 	ret->report.flame = ret->flame;
 	return err;
@@ -68,6 +88,7 @@ struct error *profile_view_fold(const struct profile_view *view, struct flame **
 void profile_view_deinit(struct profile_view *view)
 {
 	flame_destroy(view->flame);
+	free(view->title);
 	idle_deinit(&view->idle);
 }
 
@@ -80,29 +101,45 @@ typedef struct error *profile_text(FILE *out, const struct profile_report *repor
  * are the answer. Where there is time on the CPU, functions come before whole stacks: these are of
  * waits mostly. */
 static profile_text *const texts[] = {
-	idle_report,    program_report,   reason_report, quota_report, preemptor_report,
-	longest_report, histogram_report, waits_report,  stack_report, function_report,
-	thread_report,  names_report,     footer_report,
+	head_report,      idle_report,    program_report,   reason_report, quota_report,
+	preemptor_report, longest_report, histogram_report, waits_report,  stack_report,
+	function_report,  thread_report,  names_report,     footer_report,
 };
 static profile_text *const texts_on_cpu[] = {
-	idle_report,    program_report,   reason_report, quota_report,    preemptor_report,
-	longest_report, histogram_report, waits_report,  function_report, stack_report,
-	thread_report,  names_report,     footer_report,
+	head_report,      idle_report,    program_report,   reason_report, quota_report,
+	preemptor_report, longest_report, histogram_report, waits_report,  function_report,
+	stack_report,     thread_report,  names_report,     footer_report,
 };
 /* The comparison of two profiles covers only stacks. */
-static profile_text *const texts_of_two[] = { stack_report };
+static profile_text *const texts_of_two[] = { head_report, stack_report };
+static profile_text *const texts_of_changes[] = {
+	difference_report, head_report, change_report, stack_report, method_report,
+};
+
+/* The parts of the text, and how many. */
+static profile_text *const *parts_of(const struct profile_report *report, size_t *ret_count)
+{
+	const struct flame *flame = report->flame;
+
+	if (flame->changes) {
+		*ret_count = array_length(texts_of_changes);
+		return texts_of_changes;
+	}
+	if (report->baseline) {
+		*ret_count = array_length(texts_of_two);
+		return texts_of_two;
+	}
+	*ret_count = array_length(texts);
+	return flame_of_class(flame, flame->nodes.items, CLASS_ON_CPU).total ? texts_on_cpu : texts;
+}
 
 struct error *profile_view_print(FILE *out, const struct profile_output *output,
 				 const struct profile_view *view, const struct profile_style *style)
 {
 	const struct profile_report *report = &view->report;
-	const bool has_on_cpu =
-		flame_of_class(report->flame, report->flame->nodes.items, CLASS_ON_CPU).total;
-	profile_text *const *parts = report->baseline ? texts_of_two
-				     : has_on_cpu     ? texts_on_cpu
-						      : texts;
-	const size_t count = report->baseline ? array_length(texts_of_two) : array_length(texts);
-	struct error *err = head_report(out, report, style);
+	size_t count;
+	profile_text *const *parts = parts_of(report, &count);
+	struct error *err = NULL;
 
 	for (size_t i = 0; !err && i < count; i++)
 		err = parts[i](out, report, style);

@@ -25,7 +25,8 @@ struct profile_view {
 	struct flame *flame;
 	struct flame_view options;    /* of the flame graph */
 	struct idle idle;             /* empty if no waits are left out */
-	struct profile_report report; /* points to `flame` */
+	char *title;                  /* of pictures: the answer; NULL: the usual */
+	struct profile_report report; /* points to `flame` and `title` */
 };
 
 /* The grouping of --group-by; without it that of text, or of files. */

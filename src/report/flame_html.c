@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "profile/flame_change.h"
 #include "report/assets.h"
 #include "report/flame_part.h"
 #include "report/flame_walk.h"
@@ -112,6 +113,71 @@ static void write_nodes(struct json_writer *w, const struct flame *flame,
 	json_array_end(w);
 }
 
+/* --- which differences are real --- */
+
+/* [number, q, low, high, coloured]: the interval as quotients, null where nothing bounds it. */
+static void write_bounds(struct json_writer *w, const struct flame_change *change)
+{
+	json_real(w, change->q);
+	json_real(w, change->low);
+	json_real(w, change->high);
+}
+
+static void write_node_changes(struct json_writer *w, const struct flame *flame)
+{
+	uint32_t number = 0;
+
+	json_key(w, "nodes");
+	json_array_begin(w);
+	for (uint32_t i = 0; i != NODE_NONE; i = flame_next(flame, 0, i), number++) {
+		if (!flame->changes->nodes[i].is_tested)
+			continue;
+		json_array_begin(w);
+		json_u64(w, number);
+		write_bounds(w, &flame->changes->nodes[i]);
+		json_bool(w, flame->changes->nodes[i].is_coloured);
+		json_array_end(w);
+	}
+	json_array_end(w);
+}
+
+/* [name, q, low, high] */
+static void write_function_changes(struct json_writer *w, const struct flame *flame,
+				   const struct word_map *strings)
+{
+	const struct flame_changes *changes = flame->changes;
+
+	json_key(w, "functions");
+	json_array_begin(w);
+	for (size_t i = 0; i < changes->subjects.count; i++) {
+		const struct flame_subject *subject = &changes->subjects.items[i];
+
+		if (subject->is_group || !subject->changes[FLAME_TIME_ALL].is_tested)
+			continue;
+		json_array_begin(w);
+		json_u64(w, string_number(strings, subject->face->name));
+		write_bounds(w, &subject->changes[FLAME_TIME_ALL]);
+		json_array_end(w);
+	}
+	json_array_end(w);
+}
+
+static void write_changes(struct json_writer *w, const struct flame *flame,
+			  const struct word_map *strings)
+{
+	json_key(w, "changes");
+	json_object_begin(w);
+	json_key(w, "rate");
+	json_real(w, FLAME_RATE);
+	json_key(w, "unknown");
+	json_string(w, PALETTE_UNKNOWN);
+	json_key(w, "isApproximate");
+	json_bool(w, flame->changes->is_approximate);
+	write_node_changes(w, flame);
+	write_function_changes(w, flame, strings);
+	json_object_end(w);
+}
+
 /* --- the rest --- */
 
 static void write_class(struct json_writer *w, const struct flame *flame, unsigned class)
@@ -182,6 +248,8 @@ static struct error *write_flame_data(struct json_writer *w, const struct profil
 		err = write_strings(w, flame, strings);
 	if (!err)
 		write_nodes(w, flame, strings);
+	if (!err && flame->changes)
+		write_changes(w, flame, strings);
 	json_object_end(w);
 	return err;
 }

@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/utf8.h"
+#include "profile/flame_change.h"
 #include "report/assets.h"
 #include "report/flame_walk.h"
 #include "report/markup.h"
@@ -215,6 +216,17 @@ static struct error *print_details(const struct picture *p, uint32_t number)
 	return err;
 }
 
+/* What is not known to be real is grey. */
+static const char *colour_of_change(const struct picture *p, uint32_t number,
+				    char buffer[COLOUR_TEXT_MAX])
+{
+	const struct flame_changes *changes = p->flame->changes;
+
+	return changes && !changes->nodes[number].is_coloured
+		       ? PALETTE_UNKNOWN
+		       : palette_change(buffer, flame_change(p->flame, node_at(p, number)));
+}
+
 static struct error *print_svg_frame(const struct picture *p, uint32_t number)
 {
 	const struct flame_node *node = node_at(p, number);
@@ -225,8 +237,7 @@ static struct error *print_svg_frame(const struct picture *p, uint32_t number)
 	fprintf(p->out, "<g data-d=\"%" PRIu32 "\">", node->depth);
 	err = print_details(p, number);
 	if (p->flame->is_diff)
-		print_rect(p, number, y, FRAME_HEIGHT,
-			   palette_change(colour, flame_change(p->flame, node)));
+		print_rect(p, number, y, FRAME_HEIGHT, colour_of_change(p, number, colour));
 	else
 		print_stripes(p, number, y);
 	if (!err)
@@ -334,8 +345,14 @@ static void print_legend(const struct picture *p)
 		print_class_keys(p);
 	else
 		for (size_t i = 0; i < array_length(changes); i++)
-			x = print_key(p, x, palette_change(colour, changes[i].change),
-				      changes[i].text);
+			if (!p->flame->changes || changes[i].change != 0)
+				x = print_key(p, x, palette_change(colour, changes[i].change),
+					      changes[i].text);
+	if (p->flame->changes)
+		print_key(p, x, PALETTE_UNKNOWN,
+			  p->flame->changes->is_approximate
+				  ? "not known to differ (an approximation from one profile each)"
+				  : "not known to differ");
 	fputs("</g>\n", p->out);
 }
 

@@ -40,4 +40,7 @@ char *palette_colour(char buffer[COLOUR_TEXT_MAX], enum profile_class class, enu
 /* The colour of a change, from -1 (it is gone, blue) over 0 (white) to 1 (it is new, red). */
 char *palette_change(char buffer[COLOUR_TEXT_MAX], double change);
 
+/* The grey of a change that may be chance. */
+#define PALETTE_UNKNOWN "#c2c5ca"
+
 #endif

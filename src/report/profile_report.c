@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "profile/files.h"
+#include "report/flame_answer.h"
 #include "report/profile_text.h"
 
 const struct profile_format_row profile_formats[PROFILE_FORMAT_COUNT] = {
@@ -70,6 +71,8 @@ const struct page_policy *profile_format_policy(enum profile_format format)
 
 struct error *profile_print_json(const struct profile_report *report, json_sink sink, void *context)
 {
+	if (report->flame->changes)
+		return changes_json(report, sink, context);
 	return profile_write_json_with(report->profile, functions_json, report, sink, context);
 }
 

@@ -10,12 +10,17 @@
 
 #include "base/json_writer.h"
 #include "profile/flame.h"
+#include "profile/flame_gate.h"
 
 /* Nothing here is owned. */
 struct profile_report {
 	const struct profile *profile;
 	const struct profile *baseline; /* NULL: no difference */
-	const struct flame *flame;      /* made of these by `view` */
+	/* Both sides of a difference whose flame has `changes`; `profile` and `baseline` are the
+	 * first of them. NULL: another. */
+	const struct flame_runs *before, *after;
+	const struct flame_gate *gate; /* conditions that were judged; may be NULL */
+	const struct flame *flame;     /* made of these by `view` */
 	const struct flame_view *view;
 	const struct idle *idle; /* waits of `profile` that text leaves out; NULL: none */
 	const char *title;       /* NULL: says what is in it */

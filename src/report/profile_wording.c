@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "profile/flame_change.h"
+#include "report/flame_answer.h"
 #include "report/flame_walk.h"
 #include "report/visible.h"
 
@@ -138,6 +140,25 @@ static void print_change(FILE *out, const struct flame *flame, const char *what,
 			100 * share_of((double)candidate - (double)baseline, (double)baseline));
 }
 
+/* Whether the difference is real. */
+static void print_known(FILE *out, const struct flame *flame, uint32_t number)
+{
+	const struct flame_change *change;
+	char text[FLAME_CHANGE_TEXT_MAX];
+
+	if (!flame->changes)
+		return;
+	change = &flame->changes->nodes[number];
+	if (!change->is_tested)
+		fputs("\ntoo little to tell whether it differs", out);
+	else
+		fprintf(out, "\n%s: %s",
+			change->is_known      ? "known to differ"
+			: change->is_coloured ? "part of a function that is known to differ"
+					      : "not known to differ",
+			flame_change_text(text, change));
+}
+
 static void print_classes(FILE *out, const struct flame *flame, const struct flame_node *node)
 {
 	unsigned classes = flame_classes(flame);
@@ -186,6 +207,7 @@ void flame_details(FILE *out, const struct flame *flame, uint32_t number)
 	}
 	if (flame->is_diff) {
 		print_change(out, flame, "", baseline.total, node->total);
+		print_known(out, flame, number);
 		if (node->self || baseline.self)
 			print_change(out, flame, "itself ", baseline.self, node->self);
 		return;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "profile/flame_change.h"
 #include "profile/known_frames.h"
 #include "profile/reason.h"
 #include "report/flame_walk.h"
@@ -58,9 +59,13 @@ static const struct flame_node *node_at(const struct tree *t, uint32_t number)
 static double size_of(const struct flame *flame, const struct flame_node *node, bool self)
 {
 	const struct flame_value baseline = flame_baseline(flame, node);
+	const struct flame_changes *changes = flame->changes;
 	double before = (double)(self ? baseline.self : baseline.total);
 	double after = (double)(self ? node->self : node->total);
 
+	/* What may be chance weighs nothing. */
+	if (changes && !changes->nodes[node - flame->nodes.items].is_coloured)
+		return 0;
 	return flame->is_diff ? fabs(after - before) : after;
 }
 
