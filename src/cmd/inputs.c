@@ -10,6 +10,7 @@
 #include "snapshot/file.h"
 #include "snapshot/recording.h"
 #include "store/store_profile.h"
+#include "store/store_replay.h"
 #include "store/store_snapshot.h"
 
 /* --- connections --- */
@@ -48,12 +49,21 @@ static char *find_netrc(void)
 /* Loads what a query is about into the object of the caller. */
 typedef struct error *load_query(struct store *store, const struct store_url *url, void *ret);
 
+static struct store_options options_with(const char *netrc)
+{
+	return (struct store_options){ .netrc = netrc, .ca_file = getenv("CTPROF_CA_FILE") };
+}
+
+bool input_is_query(const char *path)
+{
+	return store_is_url(path);
+}
+
 static struct error *run_query(const struct store_url *url, load_query *load, void *ret)
 {
 	_cleanup_free_ char *netrc = find_netrc();
 	_cleanup_(store_close) struct store *store = NULL;
-	const struct store_options options = { .netrc = netrc,
-					       .ca_file = getenv("CTPROF_CA_FILE") };
+	const struct store_options options = options_with(netrc);
 	struct error *err = store_connect(url, &options, &store);
 
 	return err ? err : load(store, url, ret);
@@ -114,6 +124,16 @@ struct error *input_snapshot(const char *path, struct ctprof_snapshot **ret, cha
 	if (!err)
 		*ret_name = take_ptr(name);
 	return err;
+}
+
+/* --- recordings --- */
+
+struct error *input_recording(const char *query, struct recording *ret)
+{
+	_cleanup_free_ char *netrc = find_netrc();
+	const struct store_options options = options_with(netrc);
+
+	return store_replay_open(query, now_s(), &options, ret);
 }
 
 /* --- snapshots that are compared --- */

@@ -13,6 +13,7 @@
 
 #include "compare/sides.h"
 #include "profile/files.h"
+#include "snapshot/recording.h"
 
 /* As profile_load_in(), which reads files. */
 struct error *input_profile(const char *path, enum folded_unit unit, struct profile **ret,
@@ -22,6 +23,12 @@ struct error *input_profile(const char *path, enum folded_unit unit, struct prof
  * freed. */
 struct error *input_snapshot(const char *path, struct ctprof_snapshot **ret,
 			     char **ret_name) MUST_CHECK;
+
+/* Is it a query, rather than a path? */
+bool input_is_query(const char *path);
+
+/* The intervals of a host as a recording, of a query. */
+struct error *input_recording(const char *query, struct recording *ret) MUST_CHECK;
 
 /*
  * Prepare snapshots of both sides to be compared: totals of a query are those of its time, so where

@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/reading.h"
 #include "cli/terminal.h"
+#include "cmd/inputs.h"
 #include "cmd/record.h"
 #include "top/top.h"
 #include "tui/columns.h"
@@ -159,9 +160,10 @@ static const struct option_row top_options[] = {
 	  NULL, false },
 	{ "without", 0, "PART[,PART...]", parse_without, AT(reading.without),
 	  "With --record: skip expensive or sensitive sources in captures.", part_name, false },
-	{ "replay", 'R', "DIR[@TIME]", parse_string, AT(replay),
+	{ "replay", 'R', "DIR[@TIME]|URL", parse_string, AT(replay),
 	  "Show the windows of a recording (by top --record or capture --interval), starting with "
-	  "the first, or with the one that ended at TIME (12:30:05, -5m).",
+	  "the first, or with the one that ended at TIME (12:30:05, -5m); or the intervals of a "
+	  "host in a store: ch://SERVER/DATABASE?host=NAME.",
 	  NULL, OPTION_COMMON },
 };
 
@@ -255,9 +257,26 @@ static struct error *parse_view(struct top *top)
 	return err ? error_prefix(err, "--sort") : NULL;
 }
 
+/* A query of a store is a recording, too. Its server is asked with no more privileges than files
+ * are read with. */
+static struct error *open_query(struct top_arguments *a, struct recording *recording)
+{
+	struct error *err;
+
+	if (!a->replay || !input_is_query(a->replay))
+		return NULL;
+	err = privileges_keep_for_files();
+	if (!err)
+		err = input_recording(a->replay, recording);
+	if (!err)
+		a->recording = recording;
+	return err;
+}
+
 static int run_mode(const struct command *command, struct top_arguments *arguments)
 {
 	struct top top = { .arguments = arguments };
+	struct recording recording;
 	struct error *err;
 	int status = STATUS_DONE;
 
@@ -271,7 +290,9 @@ static int run_mode(const struct command *command, struct top_arguments *argumen
 		arguments->has_interval = arguments->interval_ns;
 		if (!arguments->has_interval)
 			arguments->interval_ns = INTERVAL_DEFAULT;
-		err = top_open(&top);
+		err = open_query(arguments, &recording);
+		if (!err)
+			err = top_open(&top);
 		if (!err && arguments->batch)
 			err = top_run_batch(&top);
 		else if (!err)

@@ -312,6 +312,8 @@ struct error *recording_prune(struct recording *recording, const struct keep *ke
 void recording_close(struct recording *recording)
 {
 	captures_deinit(&recording->captures);
+	if (recording->source.close)
+		recording->source.close(recording->source.context);
 	if (recording->dir >= 0)
 		close(recording->dir);
 	free(recording->path);

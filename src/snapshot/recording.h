@@ -42,18 +42,29 @@ bool recording_parse_name(struct text name, uint64_t *ret_at_ms);
 
 /* --- a directory --- */
 
+struct ctprof_snapshot;
+
+/* Where captures come from that are not files: of a query (store/store_replay.h). All zero: of
+ * files. */
+struct recording_source {
+	struct error *(*load)(void *context, const struct captures *captures, size_t capture,
+			      struct ctprof_snapshot **ret);
+	void (*close)(void *context);
+	void *context;
+};
+
 struct recording {
 	char *path; /* as the user gave it, for messages; the directory may be moved */
 	int dir;
-	const char *suffix;       /* of its files, behind their times; not owned */
-	unsigned spared_percent;  /* of the disk, which stay free of what is added; 0: none */
+	const char *suffix;      /* of its files, behind their times; not owned */
+	unsigned spared_percent; /* of the disk, which stay free of what is added; 0: none */
+	struct recording_source source;
 	struct captures captures; /* what it held when it was opened, by time; and what was added */
 };
 
 /* Open one that is there, and list it. */
 struct error *recording_open(const char *path, struct recording *ret) MUST_CHECK;
 
-struct ctprof_snapshot;
 struct error *recording_load(const struct recording *recording, size_t capture,
 			     struct ctprof_snapshot **ret) MUST_CHECK;
 

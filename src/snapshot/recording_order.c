@@ -19,6 +19,9 @@ struct error *recording_load(const struct recording *recording, size_t capture,
 	char name[RECORDING_NAME_SIZE];
 	struct error *err;
 
+	if (recording->source.load)
+		return recording->source.load(recording->source.context, &recording->captures,
+					      capture, ret);
 	recording_name(name, recording->captures.items[capture].at_ms);
 	if (asprintf(&path, "%s/%s", recording->path, name) < 0)
 		return &error_no_memory;
@@ -110,6 +113,9 @@ static struct error *order_by_boot(struct recording *recording)
 
 struct error *recording_put_in_order(struct recording *recording)
 {
+	/* Only names of files are in another order. */
+	if (recording->source.load)
+		return NULL;
 	return recording->captures.count > 1 && clock_was_set(recording) ? order_by_boot(recording)
 									 : NULL;
 }

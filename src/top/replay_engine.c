@@ -112,6 +112,15 @@ static bool is_file(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
+static struct error *check_count(const struct replay *replay, const char *written)
+{
+	const size_t count = replay->recording.captures.count;
+
+	return count < 2 ? error_create("a replay needs at least two captures; %s has %zu", written,
+					count)
+			 : NULL;
+}
+
 static struct error *open_recording(struct replay *replay, const char *written)
 {
 	const char *timestamp;
@@ -126,9 +135,8 @@ static struct error *open_recording(struct replay *replay, const char *written)
 	if (!err && !replay->recording.captures.count)
 		err = error_create("no captures in %s (named e.g. 20261120T123005.000Z.ctprof.zst)",
 				   written);
-	if (!err && replay->recording.captures.count < 2)
-		err = error_create("a replay needs at least two captures; %s has %zu", written,
-				   replay->recording.captures.count);
+	if (!err)
+		err = check_count(replay, written);
 	if (!err)
 		err = put_in_order(replay);
 	if (err || !timestamp)
@@ -137,11 +145,9 @@ static struct error *open_recording(struct replay *replay, const char *written)
 	return err ? error_prefix(err, "%s", written) : NULL;
 }
 
-struct error *replay_open(const char *recording, const struct engine_options *options,
-			  struct replay **ret)
+static struct error *create(const struct engine_options *options, struct replay **ret)
 {
 	_cleanup_(replay_close) struct replay *replay = calloc(1, sizeof(*replay));
-	struct error *err;
 
 	if (!replay)
 		return &error_no_memory;
@@ -149,12 +155,42 @@ struct error *replay_open(const char *recording, const struct engine_options *op
 	arena_init(&replay->arena, SIZE_MAX / 2);
 	names_init(&replay->names, &replay->arena);
 	replay->cgroup = options->cgroup;
-	err = wanted_init(&replay->wanted, options) ? open_recording(replay, recording)
-						    : &error_no_memory;
-	if (err)
-		return err;
+	if (!wanted_init(&replay->wanted, options))
+		return &error_no_memory;
 	*ret = take_ptr(replay);
 	return NULL;
+}
+
+struct error *replay_open(const char *recording, const struct engine_options *options,
+			  struct replay **ret)
+{
+	_cleanup_(replay_close) struct replay *replay = NULL;
+	struct error *err = create(options, &replay);
+
+	if (!err)
+		err = open_recording(replay, recording);
+	if (!err)
+		*ret = take_ptr(replay);
+	return err;
+}
+
+struct error *replay_open_recording(struct recording recording,
+				    const struct engine_options *options, struct replay **ret)
+{
+	_cleanup_(replay_close) struct replay *replay = NULL;
+	struct error *err = create(options, &replay);
+
+	if (err) {
+		recording_close(&recording);
+		return err;
+	}
+	replay->recording = recording;
+	err = check_count(replay, recording.path);
+	if (!err)
+		err = put_in_order(replay);
+	if (!err)
+		*ret = take_ptr(replay);
+	return err;
 }
 
 /* --- where it is --- */

@@ -19,6 +19,7 @@
 #define TOP_REPLAY_ENGINE_H
 
 #include "snapshot/model.h"
+#include "snapshot/recording.h"
 #include "state/window.h"
 #include "top/engine.h"
 
@@ -28,6 +29,11 @@ struct replay;
  * before it. Of `options` count the targets, which must stay. */
 struct error *replay_open(const char *recording, const struct engine_options *options,
 			  struct replay **ret) MUST_CHECK;
+
+/* The same of an open recording, which is the replay's from then on, also after an error. */
+struct error *replay_open_recording(struct recording recording,
+				    const struct engine_options *options,
+				    struct replay **ret) MUST_CHECK;
 
 /* The number of windows, at least one; and the current one, from 0 on. Captures that cannot be read
  * are left out when they are found: a window then spans the captures around them. */

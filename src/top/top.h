@@ -31,6 +31,7 @@ struct top_arguments {
 	const char *inspect_name; /* the name of that process, until it is looked up; or NULL */
 	bool no_kernel, all;
 	const char *record, *replay;
+	struct recording *recording;      /* that is to be replayed; NULL: `replay` is its path */
 	struct keep keep;                 /* of the recording */
 	struct reading_arguments reading; /* of its captures */
 };

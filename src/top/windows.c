@@ -309,7 +309,10 @@ struct error *top_open(struct top *top)
 	if (a->replay) {
 		memory_limit_set();
 		err = privileges_keep_for_files();
-		return err ? err : replay_open(a->replay, &options, &top->replay);
+		if (err)
+			return err;
+		return a->recording ? replay_open_recording(*a->recording, &options, &top->replay)
+				    : replay_open(a->replay, &options, &top->replay);
 	}
 	err = privileges_keep(TOP_OPEN_PRIVILEGES);
 	if (!err)

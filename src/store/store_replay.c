@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "store/store_replay.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "store/hosts.h"
+#include "store/spans.h"
+#include "store/thread_rows.h"
+
+#define NS_PER_MS      UINT64_C(1000000)
+#define INTERVALS_MOST UINT64_C(100000)
+#define THREADS_MOST   UINT64_C(1000000)
+
+struct store_replay {
+	struct store_url url;
+	struct store *store;
+	pthread_mutex_t lock; /* windows are read by other threads */
+	struct {
+		ARRAY(struct replay_interval);
+	} intervals; /* by time; capture i + 1 is at the end of interval i */
+	uint32_t cpus;
+};
+
+struct replay_interval {
+	uint64_t begun_s, ms;
+};
+
+static void replay_free(struct store_replay *replay)
+{
+	if (!replay)
+		return;
+	store_close(replay->store);
+	store_url_deinit(&replay->url);
+	array_deinit(&replay->intervals);
+	pthread_mutex_destroy(&replay->lock);
+	free(replay);
+}
+DEFINE_CLEANUP(replay_free, struct store_replay *)
+
+/* --- captures --- */
+
+enum {
+	THREAD_PROCESS,
+	THREAD_COMM,
+	THREAD_CGROUP,
+	THREAD_TGID,
+	THREAD_TID,
+	THREAD_UID,
+	THREAD_STARTED,
+	THREAD_COLUMNS
+};
+
+static const struct store_column thread_row_columns[THREAD_COLUMNS] = {
+	[THREAD_PROCESS] = { "process", STORE_STRING },
+	[THREAD_COMM] = { "comm", STORE_STRING },
+	[THREAD_CGROUP] = { "cgroup", STORE_STRING },
+	[THREAD_TGID] = { "tgid", STORE_U32 },
+	[THREAD_TID] = { "tid", STORE_U32 },
+	[THREAD_UID] = { "uid", STORE_U32 },
+	[THREAD_STARTED] = { "started", STORE_U64 },
+};
+
+struct loading {
+	struct ctprof_snapshot *snapshot;
+	struct thread_columns columns;
+};
+
+/* Rows come in the order of processes. */
+static struct error *add_process(struct ctprof_snapshot *snapshot, const union store_value *row)
+{
+	const struct process process = { .tgid = (uint32_t)row[THREAD_TGID].number,
+					 .uid = reading_of(row[THREAD_UID].number) };
+	const size_t count = snapshot->processes.count;
+
+	if (count && snapshot->processes.items[count - 1].tgid == process.tgid)
+		return NULL;
+	return array_push(&snapshot->processes, process) ? NULL : &error_no_memory;
+}
+
+static struct error *take_thread(void *context, const union store_value *row)
+{
+	struct loading *loading = context;
+	struct ctprof_snapshot *snapshot = loading->snapshot;
+	struct ctprof_thread *thread = snapshot_add_thread(snapshot);
+	struct error *err;
+
+	if (!thread)
+		return &error_no_memory;
+	thread->tgid = (uint32_t)row[THREAD_TGID].number;
+	thread->tid = (uint32_t)row[THREAD_TID].number;
+	thread->start_time_clock_ticks = reading_of(row[THREAD_STARTED].number);
+	err = thread_row_name(snapshot, row[THREAD_PROCESS].text, &thread->pcomm);
+	if (!err)
+		err = thread_row_name(snapshot, row[THREAD_COMM].text, &thread->comm);
+	if (!err)
+		err = thread_row_name(snapshot, row[THREAD_CGROUP].text, &thread->cgroup);
+	if (!err)
+		err = add_process(snapshot, row);
+	return err ? err
+		   : thread_columns_take(&loading->columns, row + THREAD_COLUMNS, snapshot, thread);
+}
+
+/* Of the rows that begin before `end_s`. */
+static struct error *load_threads(struct store_replay *replay, uint64_t end_s,
+				  struct ctprof_snapshot *snapshot)
+{
+	struct store_column columns[THREAD_COLUMNS + THREAD_ROW_COLUMNS_MOST];
+	struct loading loading = { .snapshot = snapshot };
+	struct store_url url = replay->url;
+	struct sql sql = store_sql(replay->store);
+	struct error *err;
+
+	url.to_s = end_s;
+	thread_columns_init(&loading.columns, true);
+	memcpy(columns, thread_row_columns, sizeof(thread_row_columns));
+	memcpy(columns + THREAD_COLUMNS, loading.columns.items,
+	       loading.columns.count * sizeof(*columns));
+	sql_add(&sql, "SELECT argMax(toString(process), t), argMax(toString(comm), t), "
+		      "argMax(toString(cgroup), t), tgid, tid, max(uid), started");
+	thread_columns_add(&loading.columns, &sql);
+	sql_add(&sql, " FROM threads WHERE ");
+	sql_add_time(&sql, &url, SQL_SELECTORS_ALL);
+	sql_add(&sql, " GROUP BY tgid, tid, started ORDER BY tgid, tid != tgid, tid, started");
+	err = store_query(replay->store, &sql, columns, THREAD_COLUMNS + loading.columns.count,
+			  THREADS_MOST, take_thread, &loading);
+	sql_deinit(&sql);
+	return err;
+}
+
+static struct error *describe(const struct store_replay *replay, uint64_t at_ns,
+			      struct ctprof_snapshot *snapshot)
+{
+	struct capture_info *info = arena_alloc(&snapshot->arena, sizeof(*info));
+	struct host_context *host = arena_alloc(&snapshot->arena, sizeof(*host));
+
+	if (!info || !host)
+		return &error_no_memory;
+	snapshot->capture = info;
+	snapshot->host = host;
+	if (replay->cpus)
+		host->online_cpus = reading_of(replay->cpus);
+	snapshot->captured_at_unix_ns = reading_of(at_ns);
+	info->states_begun_ns = reading_of(0);
+	info->states_at_ns = info->states_at_unix_ns = reading_of(at_ns);
+	return thread_row_name(snapshot, TEXT("agent"), &info->states_engine);
+}
+
+static struct error *load(void *context, const struct captures *captures, size_t capture,
+			  struct ctprof_snapshot **ret)
+{
+	struct store_replay *replay = context;
+	_cleanup_(snapshot_destroy) struct ctprof_snapshot *snapshot = NULL;
+	struct error *err = snapshot_create(&snapshot);
+
+	if (!err)
+		err = describe(replay, captures->items[capture].at_ms * NS_PER_MS, snapshot);
+	if (!err && capture) {
+		pthread_mutex_lock(&replay->lock);
+		err = load_threads(replay, replay->intervals.items[capture - 1].begun_s + 1,
+				   snapshot);
+		pthread_mutex_unlock(&replay->lock);
+	}
+	if (err)
+		return err;
+	*ret = take_ptr(snapshot);
+	return NULL;
+}
+
+static void close_source(void *context)
+{
+	replay_free(context);
+}
+
+/* --- intervals --- */
+
+static struct error *take_interval(void *context, const union store_value *row)
+{
+	struct store_replay *replay = context;
+	const struct replay_interval interval = { row[0].number, row[1].number };
+
+	return array_push(&replay->intervals, interval) ? NULL : &error_no_memory;
+}
+
+static struct error *read_intervals(struct store_replay *replay)
+{
+	static const struct store_column columns[] = { { "t", STORE_TIME }, { "ms", STORE_U32 } };
+	struct sql sql = store_sql(replay->store);
+	struct error *err;
+
+	sql_add(&sql, "SELECT t, max(ms) FROM loads WHERE ");
+	sql_add_time(&sql, &replay->url, SQL_SELECT_HOSTS);
+	sql_add(&sql, " GROUP BY t ORDER BY t");
+	err = store_query(replay->store, &sql, columns, array_length(columns), INTERVALS_MOST,
+			  take_interval, replay);
+	sql_deinit(&sql);
+	return err;
+}
+
+/* A second agent, or a clock that was set, may let intervals overlap: captures are in order. */
+static struct error *list_captures(const struct store_replay *replay, struct captures *captures)
+{
+	uint64_t last_ms = replay->intervals.items[0].begun_s * 1000;
+
+	if (!captures_add(captures, (struct capture_kept){ .at_ms = last_ms }))
+		return &error_no_memory;
+	for (size_t i = 0; i < replay->intervals.count; i++) {
+		const struct replay_interval *interval = &replay->intervals.items[i];
+		const uint64_t end_ms = interval->begun_s * 1000 + interval->ms;
+
+		last_ms = end_ms > last_ms ? end_ms : last_ms + 1;
+		if (!captures_add(captures, (struct capture_kept){ .at_ms = last_ms }))
+			return &error_no_memory;
+	}
+	return NULL;
+}
+
+/* --- opening --- */
+
+static struct error *check_host(struct store_replay *replay)
+{
+	struct store_hosts hosts = { 0 };
+	struct error *err;
+
+	if (replay->url.to_s - replay->url.from_s > STORE_REPLAY_MOST_S)
+		return error_create("a replay shows at most a day: choose 'from' and 'to'");
+	err = store_hosts_read(replay->store, &replay->url, &hosts);
+	if (!err && hosts.count > 1)
+		err = error_create("a replay is of one host, and this selects %zu: add e.g. "
+				   "host=%s",
+				   hosts.count, hosts.items[0].name);
+	if (!err)
+		replay->cpus = hosts.items[0].cpus;
+	store_hosts_deinit(&hosts);
+	return err;
+}
+
+static struct error *open_replay(struct store_replay *replay, const struct store_options *options,
+				 struct captures *captures)
+{
+	struct error *err = store_connect(&replay->url, options, &replay->store);
+
+	if (!err)
+		err = check_host(replay);
+	if (!err)
+		err = read_intervals(replay);
+	if (!err && !replay->intervals.count)
+		err = store_nothing(replay->store, &replay->url, "loads");
+	return err ? err : list_captures(replay, captures);
+}
+
+struct error *store_replay_open(const char *written, uint64_t now_s,
+				const struct store_options *options, struct recording *ret)
+{
+	_cleanup_(replay_free) struct store_replay *replay = calloc(1, sizeof(*replay));
+	struct recording recording = { .dir = -1, .suffix = "" };
+	struct error *err;
+
+	if (!replay)
+		return &error_no_memory;
+	pthread_mutex_init(&replay->lock, NULL);
+	err = store_url_parse(written, now_s, &replay->url);
+	if (err)
+		return error_prefix(err, "URL of a store");
+	recording.path = strdup(replay->url.written);
+	err = recording.path ? open_replay(replay, options, &recording.captures) : &error_no_memory;
+	if (err && err != &error_no_memory)
+		err = error_prefix(err, "%s", replay->url.written);
+	if (err) {
+		recording_close(&recording);
+		return err;
+	}
+	recording.source = (struct recording_source){ load, close_source, take_ptr(replay) };
+	*ret = recording;
+	return NULL;
+}
