@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/zstream.h"
 #include "cli/display.h"
+#include "cmd/inputs.h"
 #include "cmd/profile_beside.h"
 #include "profile/files.h"
 #include "snapshot/file.h"
@@ -158,11 +159,49 @@ static struct error *load_capture(struct report_inputs *inputs, const char *path
 	return err ? err : load_owned(inputs, INPUT_SNAPSHOT, found);
 }
 
+/* A query is of a snapshot and of a profile: one of them may have no rows. */
+static struct error *load_query(struct report_inputs *inputs, const char *query)
+{
+	struct report_profile profile = { .path = query };
+	struct ctprof_snapshot *snapshot = NULL;
+	_cleanup_error_ struct error *none = NULL;
+	bool is_folded;
+	char *name = NULL;
+	struct error *err = input_snapshot(query, &snapshot, &name);
+
+	if (err && err->errnum == ENODATA)
+		none = take_ptr(err);
+	if (err)
+		return err;
+	if (name && !array_push(&inputs->paths, name)) {
+		free(name);
+		snapshot_destroy(snapshot);
+		return &error_no_memory;
+	}
+	if (snapshot && !array_push(&inputs->snapshots, (struct side){ snapshot, name })) {
+		snapshot_destroy(snapshot);
+		return &error_no_memory;
+	}
+	err = input_profile(query, FOLDED_SAMPLES, &profile.profile, &is_folded);
+	if (!err && !array_push(&inputs->profiles, profile)) {
+		profile_destroy(profile.profile);
+		return &error_no_memory;
+	}
+	if (err && err->errnum == ENODATA && !none) {
+		error_destroy(err);
+		err = NULL;
+	}
+	return err;
+}
+
 static struct error *load(struct report_inputs *inputs, const char *path)
 {
 	enum input_kind kind;
-	struct error *err = input_kind_of(path, &kind);
+	struct error *err;
 
+	if (input_is_query(path))
+		return load_query(inputs, path);
+	err = input_kind_of(path, &kind);
 	if (err)
 		return err;
 	return kind == INPUT_SNAPSHOT ? load_capture(inputs, path) : load_path(inputs, kind, path);
@@ -209,8 +248,9 @@ static struct error *count_snapshots(char **paths, size_t count, size_t *ret_las
 {
 	*ret = 0;
 	for (size_t i = 0; i < count; i++) {
-		enum input_kind kind;
-		struct error *err = input_kind_of(paths[i], &kind);
+		enum input_kind kind = INPUT_SNAPSHOT;
+		struct error *err =
+			input_is_query(paths[i]) ? NULL : input_kind_of(paths[i], &kind);
 
 		if (err)
 			return err;
@@ -229,11 +269,13 @@ struct error *report_inputs_load(struct report_inputs *inputs, char **paths, siz
 	for (size_t i = 0; !err && i < count; i++) {
 		bool done = false;
 
-		if (snapshots == 1 && i == last)
+		if (snapshots == 1 && i == last && !input_is_query(paths[i]))
 			err = load_span(inputs, paths[i], &done);
 		if (!err && !done)
 			err = load(inputs, paths[i]);
 	}
+	if (!err)
+		err = inputs_equalise(inputs->snapshots.items, inputs->snapshots.count, stderr);
 	return err ? err : load_beside(inputs);
 }
 
