@@ -98,6 +98,7 @@ const struct command show_command = {
 	.operands_most = 2,
 	.needs = "",
 	.examples = { "ctprof show after.ctprof.zst",
+		      "ctprof show 'ch://store/ctprof?host=web-*&from=-1h'",
 		      "ctprof show after.ctprof.zst --match 'nginx*' --group-by thread" },
 	.options = show_options,
 	.option_count = array_length(show_options),

@@ -112,6 +112,31 @@ compares() {
 	grep -q do_syscall_64 "$scratch/flame.svg"
 }
 
+# Each row of threads is in the window of its interval.
+replays() {
+	local output from=$((end_s - 600))
+
+	fill "$1"
+	$ctprof top --batch --format csv --replay "$query?host=web-2&from=$from&to=$end_s" > "$scratch/windows"
+	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
+		{ sum += $column["exec_ns"]; rows++ } END { printf "%d %d\n", rows, sum }' "$scratch/windows" > "$scratch/sum"
+	equal "rows and time" "$(cat "$scratch/sum")" "$(sql "SELECT count(), sum(state_exec_ns) FROM fleet.threads
+		WHERE host = 'web-2' AND t >= toDateTime($from) AND t < toDateTime($end_s)" | tr '\t' ' ')"
+	fails 1 $ctprof top --batch --replay "$query?from=$from&to=$end_s"
+	has "several hosts" "$output" "a replay is of one host, and this selects 3: add e.g. host=web-1"
+	fails 1 $ctprof top --batch --replay "$query?host=web-1&from=$((end_s - 100000))&to=$end_s"
+	has "a long time" "$output" "at most a day"
+}
+
+# A page has both a snapshot and a profile of each query.
+reports() {
+	fill "$1"
+	$ctprof report -q "$query?from=$((end_s - 1200))&to=$((end_s - 600))" "$query?from=$((end_s - 600))&to=$end_s" \
+		-o "$scratch/page.html"
+	grep -q do_syscall_64 "$scratch/page.html"
+	grep -q run_time_ns "$scratch/page.html"
+}
+
 # What is not there is told, with what there is.
 tells_what_there_is() {
 	local output
@@ -196,6 +221,8 @@ for kind in new old; do
 	run_case "profiles are those of the rows, $kind" reads_profiles "$kind"
 	run_case "snapshots are those of the rows, $kind" reads_snapshots "$kind"
 	run_case "times are compared, $kind" compares "$kind"
+	run_case "intervals are replayed, $kind" replays "$kind"
+	run_case "pages are made, $kind" reports "$kind"
 	run_case "what is not there is told, $kind" tells_what_there_is "$kind"
 done
 run_case "a page that is no server is told" refuses page "status 404"
