@@ -23,6 +23,7 @@
 	COMMAND(flame) \
 	COMMAND(serve) \
 	COMMAND(agent) \
+	COMMAND(fleet) \
 	COMMAND(top) \
 	COMMAND(kstats) \
 	COMMAND(help)

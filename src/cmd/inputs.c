@@ -23,7 +23,7 @@ static void set_now(void)
 	now = time(NULL);
 }
 
-static uint64_t now_s(void)
+uint64_t input_now_s(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -46,9 +46,6 @@ static char *find_netrc(void)
 	return NULL;
 }
 
-/* Loads what a query is about into the object of the caller. */
-typedef struct error *load_query(struct store *store, const struct store_url *url, void *ret);
-
 static struct store_options options_with(const char *netrc)
 {
 	return (struct store_options){ .netrc = netrc, .ca_file = getenv("CTPROF_CA_FILE") };
@@ -59,7 +56,7 @@ bool input_is_query(const char *path)
 	return store_is_url(path);
 }
 
-static struct error *run_query(const struct store_url *url, load_query *load, void *ret)
+static struct error *run_query(const struct store_url *url, input_loader *load, void *ret)
 {
 	_cleanup_free_ char *netrc = find_netrc();
 	_cleanup_(store_close) struct store *store = NULL;
@@ -69,10 +66,10 @@ static struct error *run_query(const struct store_url *url, load_query *load, vo
 	return err ? err : load(store, url, ret);
 }
 
-static struct error *query(const char *written, load_query *load, void *ret)
+struct error *input_query(const char *written, input_loader *load, void *ret)
 {
 	struct store_url url = { 0 };
-	struct error *err = store_url_parse(written, now_s(), &url);
+	struct error *err = store_url_parse(written, input_now_s(), &url);
 
 	/* A password that may be in it is not printed. */
 	if (err)
@@ -97,7 +94,7 @@ struct error *input_profile(const char *path, enum folded_unit unit, struct prof
 	if (!store_is_url(path))
 		return profile_load_in(path, unit, ret, ret_is_folded);
 	*ret_is_folded = false;
-	return query(path, load_profile, ret);
+	return input_query(path, load_profile, ret);
 }
 
 /* --- snapshots --- */
@@ -120,7 +117,7 @@ struct error *input_snapshot(const char *path, struct ctprof_snapshot **ret, cha
 		err = &error_no_memory;
 	if (err)
 		return err;
-	err = store_is_url(path) ? query(path, load_snapshot, ret) : snapshot_load(name, ret);
+	err = store_is_url(path) ? input_query(path, load_snapshot, ret) : snapshot_load(name, ret);
 	if (!err)
 		*ret_name = take_ptr(name);
 	return err;
@@ -133,7 +130,7 @@ struct error *input_recording(const char *query, struct recording *ret)
 	_cleanup_free_ char *netrc = find_netrc();
 	const struct store_options options = options_with(netrc);
 
-	return store_replay_open(query, now_s(), &options, ret);
+	return store_replay_open(query, input_now_s(), &options, ret);
 }
 
 /* --- snapshots that are compared --- */

@@ -14,6 +14,7 @@
 #include "compare/sides.h"
 #include "profile/files.h"
 #include "snapshot/recording.h"
+#include "store/query.h"
 
 /* As profile_load_in(), which reads files. */
 struct error *input_profile(const char *path, enum folded_unit unit, struct profile **ret,
@@ -41,5 +42,14 @@ struct error *inputs_equalise(const struct side *sides, size_t count, FILE *note
 /* What was asked for of several snapshots that queries cannot have: "--window"; NULL: none. */
 struct error *inputs_check_view(const struct side *sides, size_t count,
 				const struct view *view) MUST_CHECK;
+
+/* When relative times of queries are before, in Unix seconds: the same in the whole run. */
+uint64_t input_now_s(void);
+
+/* Loads what a query is about into the object of the caller. */
+typedef struct error *input_loader(struct store *store, const struct store_url *url, void *ret);
+
+/* Connect, and call it. The URL is part of errors. */
+struct error *input_query(const char *written, input_loader *load, void *ret) MUST_CHECK;
 
 #endif

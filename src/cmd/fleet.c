@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fleet: which hosts are unlike the others, how two groups of hosts differ, and what changed when,
+ * from the tables that agents fill.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/pager.h"
+#include "cli/terminal.h"
+#include "cmd/fleet.h"
+#include "cmd/inputs.h"
+#include "fleet/groups.h"
+#include "fleet/outliers.h"
+#include "store/hosts.h"
+
+#define LIMIT_USUAL 15
+
+/* Slices after a point in time, and at most before it. */
+#define SLICES_AFTER  8
+#define SLICES_BEFORE 64
+
+#define AT(member)    offsetof(struct fleet_arguments, member)
+
+static const char *format_name(size_t number)
+{
+	static const char *const names[] = { "text", "json", "csv" };
+
+	return number < array_length(names) ? names[number] : NULL;
+}
+
+static struct error *parse_format(const char *argument, void *at)
+{
+	static const enum table_format formats[] = { TABLE_AS_TEXT, TABLE_AS_JSON, TABLE_AS_CSV };
+	const size_t number = option_value(argument, format_name);
+
+	if (!format_name(number))
+		return unknown_value("format", argument, format_name);
+	*(enum table_format *)at = formats[number];
+	return NULL;
+}
+
+static const struct option_row fleet_options[] = {
+	{ "by", 0, "LABEL[=VALUES]", parse_string, AT(by),
+	  "The groups of compare and flame, by a label of hosts: LABEL=A,B compares B with A, "
+	  "LABEL=B compares B with all other hosts. LABEL is a label of the agent's configuration; "
+	  "or "
+	  "kernel, arch, cpu_model, agent (its version); or container, pod, namespace, image or "
+	  "unit, "
+	  "of which a host has several; or host.",
+	  NULL, OPTION_COMMON },
+	{ "since", 0, "TIME", parse_string, AT(since),
+	  "The point in time of regressions: -2h, 14:30, 2026-11-20T12:30:05. What is before it, "
+	  "from "
+	  "the URL's 'from' or for as long as what is after it, is compared with what is after it.",
+	  NULL, OPTION_COMMON },
+	{ "all", 0, NULL, parse_flag, AT(all),
+	  "Show every finding, and not only the largest of each host and program.", NULL,
+	  OPTION_COMMON },
+	{ "limit", 0, "N", parse_size, AT(limit),
+	  "Show at most N rows in text; 0: all. The default is 15.", NULL, OPTION_COMMON },
+	{ "format", 0, "FORMAT", parse_format, AT(format),
+	  "The output format: text (the default), json or csv, which have all findings.",
+	  format_name, OPTION_COMMON },
+	TERMINAL_OPTIONS
+};
+
+/* --- verbs --- */
+
+/* An error if there is nothing to compare. */
+static struct error *load_data(struct store *store, const struct store_url *url, size_t slices,
+			       struct fleet_run *run)
+{
+	struct error *err = fleet_load(store, url, slices, &run->data);
+
+	run->has_data = !err;
+	if (!err && !run->data.hosts.count)
+		err = store_nothing(store, url, "samples");
+	return err;
+}
+
+static struct error *load_outliers(struct store *store, const struct store_url *url, void *context)
+{
+	struct fleet_run *run = context;
+	struct error *err = load_data(store, url, 1, run);
+
+	return err ? err : fleet_outliers(&run->data, 0, 1, &run->findings);
+}
+
+static struct error *show_outliers(struct fleet_run *run)
+{
+	struct error *err = input_query(run->url, load_outliers, run);
+
+	return err ? err : fleet_show(run, FLEET_OF_HOSTS);
+}
+
+static struct error *load_comparison(struct store *store, const struct store_url *url,
+				     void *context)
+{
+	_cleanup_free_ uint8_t *groups = NULL;
+	struct fleet_run *run = context;
+	struct error *err = fleet_find_groups(store, url, run->arguments->by, &run->groups);
+
+	if (!err)
+		err = load_data(store, url, 1, run);
+	if (!err)
+		err = fleet_groups_of(&run->groups, &run->data, &groups);
+	return err ? err : fleet_compare_groups(&run->data, groups, &run->findings);
+}
+
+static struct error *show_comparison(struct fleet_run *run)
+{
+	struct error *err =
+		run->arguments->by ? input_query(run->url, load_comparison, run)
+				   : error_create("compare requires --by, as --by version=1.4,1.5");
+
+	return err ? err : fleet_show(run, FLEET_OF_GROUPS);
+}
+
+/* Both searches are of different questions, each with its own rate. */
+static struct error *add_findings(struct fleet_findings *to, struct fleet_findings *from)
+{
+	struct error *err = array_reserve(to, from->count) ? NULL : &error_no_memory;
+
+	for (size_t i = 0; !err && i < from->count; i++)
+		to->items[to->count++] = from->items[i];
+	to->tests += from->tests;
+	fleet_findings_deinit(from);
+	return err;
+}
+
+static struct error *find_changes(struct fleet_run *run, size_t cut)
+{
+	struct fleet_findings hosts;
+	struct error *err;
+
+	if (run->data.hosts.count < PAIRED_HOSTS_LEAST)
+		return fleet_compare_slices(&run->data, cut, &run->findings);
+	err = fleet_compare_times(&run->data, cut, &run->findings);
+	if (err)
+		return err;
+	err = fleet_outlier_changes(&run->data, cut, &hosts);
+	return err ? err : add_findings(&run->findings, &hosts);
+}
+
+static struct error *load_changes(struct store *store, const struct store_url *url, void *context)
+{
+	struct fleet_run *run = context;
+	struct store_url both = *url;
+	uint64_t width = (url->to_s - run->since_s) / SLICES_AFTER, before = SLICES_AFTER;
+	struct error *err;
+
+	if (run->since_s >= url->to_s || !width)
+		return error_create("--since must be at least %d s before the URL's 'to'",
+				    SLICES_AFTER);
+	if (strstr(run->url, "from=") && url->from_s < run->since_s)
+		before = (run->since_s - url->from_s + width - 1) / width;
+	if (before > SLICES_BEFORE)
+		before = SLICES_BEFORE;
+	if (before * width > run->since_s)
+		return error_create("--since is too early");
+	both.from_s = run->since_s - before * width;
+	both.to_s = run->since_s + SLICES_AFTER * width;
+	run->from_s = both.from_s;
+	run->to_s = both.to_s;
+	err = load_data(store, &both, before + SLICES_AFTER, run);
+	return err ? err : find_changes(run, before);
+}
+
+static struct error *parse_since(struct fleet_run *run)
+{
+	_cleanup_free_ char *value = store_url_encode(text_of(run->arguments->since));
+	_cleanup_free_ char *text = value ? text_print("ch://host/d?from=%s", value) : NULL;
+	struct store_url url = { 0 };
+	struct error *err = text ? store_url_parse(text, input_now_s(), &url) : &error_no_memory;
+
+	if (err)
+		return err == &error_no_memory ? err : error_prefix(err, "--since");
+	run->since_s = url.from_s;
+	store_url_deinit(&url);
+	return NULL;
+}
+
+static struct error *show_changes(struct fleet_run *run)
+{
+	struct error *err = run->arguments->since
+				    ? parse_since(run)
+				    : error_create("regressions requires --since, as --since -2h");
+
+	if (!err)
+		err = input_query(run->url, load_changes, run);
+	return err ? err : fleet_show(run, FLEET_OF_TIMES);
+}
+
+static struct error *load_hosts(struct store *store, const struct store_url *url, void *context)
+{
+	struct fleet_run *run = context;
+
+	return fleet_load_hosts(store, url, &run->hosts);
+}
+
+static struct error *show_hosts(struct fleet_run *run)
+{
+	struct error *err = input_query(run->url, load_hosts, run);
+
+	return err ? err : fleet_show_hosts(run);
+}
+
+/* --- flame --- */
+
+static struct error *load_groups(struct store *store, const struct store_url *url, void *context)
+{
+	struct fleet_run *run = context;
+
+	return fleet_find_groups(store, url, run->arguments->by, &run->groups);
+}
+
+/* Which hosts a flame graph leaves out, so that totals can be compared. */
+static void print_sizes(const struct fleet_groups *groups, size_t most)
+{
+	for (unsigned second = 0; second < 2; second++) {
+		const size_t size = fleet_group_size(groups, second);
+		_cleanup_free_ char *name = fleet_group_name(groups, second);
+
+		if (name && size > most)
+			fprintf(stderr,
+				"ctprof: %s: %zu of its %zu hosts, as many as of the other group\n",
+				name, most, size);
+	}
+}
+
+/* `ctprof flame --diff FIRST SECOND` and the options that were given. */
+static int run_flame(int argc, char **argv)
+{
+	_cleanup_free_ char **words = calloc((size_t)argc + 4, sizeof(*words));
+	_cleanup_free_ char *first = NULL, *second = NULL;
+	struct fleet_arguments arguments = { 0 };
+	struct fleet_run run = { .arguments = &arguments };
+	struct error *err = NULL;
+	static char diff[] = "--diff";
+	size_t most = 0;
+	int count = 0, status = STATUS_FAILED;
+
+	if (!words)
+		return report_error(&error_no_memory, STATUS_FAILED);
+	words[count++] = argv[0];
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--by") == 0 && i + 1 < argc)
+			arguments.by = argv[++i];
+		else if (strncmp(argv[i], "--by=", 5) == 0)
+			arguments.by = argv[i] + 5;
+		else if (store_is_url(argv[i]) && !run.url)
+			run.url = argv[i];
+		else if (strcmp(argv[i], "--diff") != 0)
+			words[count++] = argv[i];
+	}
+	if (!arguments.by || !run.url)
+		return usage_error(
+			&fleet_command,
+			error_create("flame requires --by, as --by version=1.4,1.5, and a "
+				     "query ch://HOST/DATABASE"));
+	err = input_query(run.url, load_groups, &run);
+	if (!err)
+		err = fleet_group_urls(&run.groups, run.url, &most, &first, &second);
+	if (!err)
+		print_sizes(&run.groups, most);
+	if (err) {
+		status = report_error(err, STATUS_FAILED);
+	} else {
+		words[count++] = diff;
+		words[count++] = first;
+		words[count++] = second;
+		status = flame_command.run(&flame_command, count, words);
+	}
+	fleet_run_deinit(&run);
+	return status;
+}
+
+/* --- the command --- */
+
+/* VERB(name, function, what it does) */
+#define FLEET_VERBS(VERB)                                                                  \
+	VERB("outliers", show_outliers, "which hosts are unlike the others, and by what")  \
+	VERB("compare", show_comparison, "how two groups of hosts differ: --by LABEL=A,B") \
+	VERB("regressions", show_changes, "what changed on hosts: --since TIME")           \
+	VERB("hosts", show_hosts, "the hosts of the store, with their labels")             \
+	VERB("flame", NULL, "flame --diff of two groups: --by LABEL=A,B, and options of flame")
+
+static const struct fleet_verb {
+	const char *name;
+	struct error *(*show)(struct fleet_run *run);
+	const char *what;
+} verbs[] = {
+#define VERB_ROW(name, show, what) { name, show, what },
+	FLEET_VERBS(VERB_ROW)
+#undef VERB_ROW
+};
+
+static const char *verb_name(size_t number)
+{
+	return number < array_length(verbs) ? verbs[number].name : NULL;
+}
+
+static bool verb_help(size_t number, const char **ret_words, const char **ret_prose)
+{
+	if (number >= array_length(verbs))
+		return false;
+	*ret_words = verbs[number].name;
+	*ret_prose = verbs[number].what;
+	return true;
+}
+
+static int run_verb(const struct command *command, const struct fleet_arguments *arguments,
+		    char **words)
+{
+	const size_t verb = option_value(words[0], verb_name);
+	struct fleet_run run = { .arguments = arguments, .url = words[1] };
+	struct error *err;
+
+	if (!verb_name(verb))
+		return usage_error(command, unknown_value("verb", words[0], verb_name));
+	if (!verbs[verb].show)
+		return usage_error(command, error_create("%s comes first", words[0]));
+	if (!store_is_url(run.url))
+		return usage_error(command,
+				   error_create("'%.100s' is no query: expected "
+						"ch://HOST[:PORT]/DATABASE[?host=...&from=-1h]",
+						run.url));
+	err = verbs[verb].show(&run);
+	fleet_run_deinit(&run);
+	return err ? report_error(err, STATUS_FAILED) : STATUS_DONE;
+}
+
+static int run_fleet(const struct command *command, int argc, char **argv)
+{
+	struct fleet_arguments arguments = { .limit = LIMIT_USUAL };
+	int status, first;
+
+	if (argc > 1 && strcmp(argv[1], "flame") == 0 &&
+	    !(argc > 2 && (strcmp(argv[2], "-h") == 0 || strcmp(argv[2], "--help") == 0)))
+		return run_flame(argc - 1, argv + 1);
+	first = options_parse(command, argc, argv, &arguments, &status);
+	return first < 0 ? status : run_verb(command, &arguments, argv + first);
+}
+
+static const struct help_section sections[] = {
+	{ .title = "Verbs", .row = verb_help, .is_short = true },
+};
+
+const struct command fleet_command = {
+	.name = "fleet",
+	.run = run_fleet,
+	.summary = "compare hosts of a store: outliers, versions, regressions",
+	.operands = "VERB ch://HOST[:PORT]/DATABASE[?PARAMETERS]",
+	.operands_least = 2,
+	.operands_most = 2,
+	.needs = "",
+	.examples = { "ctprof fleet outliers 'ch://clickhouse/ctprof?host=web-*&from=-1h'",
+		      "ctprof fleet compare --by version=1.4,1.5 ch://clickhouse/ctprof",
+		      "ctprof fleet regressions --since 14:30 ch://clickhouse/ctprof" },
+	.options = fleet_options,
+	.option_count = array_length(fleet_options),
+	.sections = sections,
+	.section_count = array_length(sections),
+};

@@ -1,0 +1,595 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fleet/findings_report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/units.h"
+#include "fleet/measures.h"
+#include "report/visible.h"
+#include "store/url.h"
+
+/* --- what is shown --- */
+
+/* Findings of one host and program have one cause mostly: the first, which is the largest, stands
+ * for them. */
+struct lines {
+	struct {
+		ARRAY(uint32_t);
+	} findings;
+	struct {
+		ARRAY(uint32_t);
+	} also; /* how many more there are, for each */
+};
+
+static const struct fleet_measure *measure_of(const struct fleet_report *report,
+					      const struct fleet_finding *finding)
+{
+	return &report->data->measures.items[finding->measure];
+}
+
+static bool are_together(const struct fleet_report *report, const struct fleet_finding *a,
+			 const struct fleet_finding *b)
+{
+	return a->host == b->host &&
+	       measure_of(report, a)->program == measure_of(report, b)->program;
+}
+
+static bool find_lines(const struct fleet_report *report, struct lines *ret)
+{
+	const struct fleet_findings *findings = report->findings;
+
+	for (size_t i = 0; i < findings->count; i++) {
+		size_t at = 0;
+
+		if (report->all)
+			at = ret->findings.count;
+		while (at < ret->findings.count &&
+		       !are_together(report, &findings->items[ret->findings.items[at]],
+				     &findings->items[i]))
+			at++;
+		if (at < ret->findings.count)
+			ret->also.items[at]++;
+		else if (!array_push(&ret->findings, (uint32_t)i) || !array_push(&ret->also, 0))
+			return false;
+	}
+	return true;
+}
+
+static void lines_deinit(struct lines *lines)
+{
+	array_deinit(&lines->findings);
+	array_deinit(&lines->also);
+}
+
+/* --- words --- */
+
+static char *safe_host(const struct fleet_report *report, uint32_t host)
+{
+	char *name = strdup(host == FLEET_NONE ? "" : report->data->hosts.items[host]->bytes);
+
+	if (name)
+		text_make_safe(name);
+	return name;
+}
+
+static char *peers_words(const struct fleet_report *report, const struct fleet_finding *finding,
+			 const char *other, const char *low, const char *high)
+{
+	if (report->comparison == FLEET_OF_HOSTS)
+		return text_print("its %zu peer%s %s (%s to %s)", finding->peers,
+				  plural(finding->peers), other, low, high);
+	if (report->comparison == FLEET_OF_GROUPS)
+		return text_print("with %s it is %s (%s to %s)", report->first, other, low, high);
+	if (finding->host != FLEET_NONE && finding->peers > 1)
+		return text_print("had it changed as its %zu peers, it would be %s (%s to %s)",
+				  finding->peers, other, low, high);
+	return text_print("before, %s", other);
+}
+
+/* "web-17: shopd waits 41 % of its busy time for locks; its 99 peers 3.1 % (2.0 % to 5.1 %); q =
+ * 1e-09" */
+static char *finding_words(const struct fleet_report *report, const struct fleet_finding *finding)
+{
+	const enum fleet_kind kind = measure_of(report, finding)->kind;
+	_cleanup_free_ char *host = safe_host(report, finding->host);
+	_cleanup_free_ char *what = fleet_sentence(measure_of(report, finding), finding->value);
+	_cleanup_free_ char *other = fleet_value_text(kind, finding->other);
+	_cleanup_free_ char *low = fleet_value_text(kind, finding->other_low);
+	_cleanup_free_ char *high = fleet_value_text(kind, finding->other_high);
+	_cleanup_free_ char *peers = NULL, *of = NULL;
+
+	if (!host || !what || !other || !low || !high)
+		return NULL;
+	peers = peers_words(report, finding, other, low, high);
+	if (finding->host != FLEET_NONE)
+		of = text_print("%s", host);
+	else if (report->comparison == FLEET_OF_GROUPS)
+		of = text_print("%s", report->second);
+	else
+		of = text_print("%zu hosts", finding->hosts);
+	return peers && of ? text_print("%s: %s; %s; q = %.1g", of, what, peers, finding->q) : NULL;
+}
+
+static size_t hosts_found(const struct fleet_report *report)
+{
+	size_t count = 0;
+
+	for (size_t host = 0; host < report->data->hosts.count; host++)
+		for (size_t i = 0; i < report->findings->count; i++)
+			if (report->findings->items[i].host == host) {
+				count++;
+				break;
+			}
+	return count;
+}
+
+static void print_headline(const struct fleet_report *report, FILE *out)
+{
+	const size_t hosts = report->data->hosts.count, found = hosts_found(report);
+
+	switch (report->comparison) {
+	case FLEET_OF_HOSTS:
+		if (found)
+			fprintf(out, "%zu of %zu hosts %s unlike the others.\n", found, hosts,
+				found == 1 ? "is" : "are");
+		else
+			fprintf(out, "No host of %zu is unlike the others.\n", hosts);
+		return;
+	case FLEET_OF_GROUPS:
+		fprintf(out, "%s (%zu host%s) %s %s (%zu host%s).\n", report->second,
+			report->second_hosts, plural(report->second_hosts),
+			report->findings->count ? "differs from" : "does not differ from",
+			report->first, report->first_hosts, plural(report->first_hosts));
+		return;
+	case FLEET_OF_TIMES:
+		fprintf(out, "%s %s, on %zu host%s.\n",
+			report->findings->count ? "Changes" : "No change", report->second, hosts,
+			plural(hosts));
+		return;
+	}
+}
+
+/* What the statement is worth. */
+static void print_basis(const struct fleet_report *report, FILE *out)
+{
+	const struct fleet_findings *findings = report->findings;
+
+	fprintf(out, "Compared: %zu measures of programs, %zu values", findings->measures,
+		findings->tests);
+	if (findings->tests)
+		fprintf(out, "; at most 1 in 20 findings is chance");
+	fprintf(out, ".\n");
+	if (findings->measures_too_few && !findings->measures)
+		fprintf(out,
+			"%s: no spread between hosts is known from fewer, so nothing can be "
+			"said of which is unlike the others.\n",
+			report->comparison == FLEET_OF_HOSTS ? "At least 4 hosts are needed"
+			: report->comparison == FLEET_OF_GROUPS
+				? "Each group needs at least 2 hosts"
+				: "Too few slices of time");
+	else if (findings->measures_too_few)
+		fprintf(out, "%zu measures were not compared: too few hosts have them.\n",
+			findings->measures_too_few);
+}
+
+#define SENTENCES_MOST 5
+
+static bool print_sentences(const struct fleet_report *report, const struct lines *lines, FILE *out)
+{
+	for (size_t i = 0; i < lines->findings.count && i < SENTENCES_MOST; i++) {
+		const size_t also = lines->also.items[i];
+		_cleanup_free_ char *words =
+			finding_words(report, &report->findings->items[lines->findings.items[i]]);
+
+		if (!words)
+			return false;
+		fprintf(out, "  %s", words);
+		if (also)
+			fprintf(out, "; and %zu more", also);
+		fprintf(out, "\n");
+	}
+	return true;
+}
+
+/* --- the table --- */
+
+enum field {
+	HOST,
+	PROGRAM,
+	KIND,
+	NAME,
+	MEASURE,
+	VALUE,
+	OTHER,
+	LOW,
+	HIGH,
+	EFFECT,
+	EFFECT_LOW,
+	EFFECT_HIGH,
+	RANGE,
+	CHANGE,
+	HOSTS,
+	PEERS,
+	P,
+	Q,
+	ALSO,
+};
+
+static const struct table_column columns[] = {
+	{ "host", "HOST", .type = TABLE_TEXT, .when = 1, .whole = true, .field = HOST },
+	{ "program", "PROGRAM", .type = TABLE_TEXT, .whole = true, .field = PROGRAM },
+	{ "kind", .type = TABLE_TEXT, .formats = TABLE_FOR_PROGRAMS, .field = KIND },
+	{ "name", .type = TABLE_TEXT, .formats = TABLE_FOR_PROGRAMS, .field = NAME },
+	{ NULL, "MEASURE", .type = TABLE_TEXT, .formats = TABLE_FOR_PEOPLE, .field = MEASURE },
+	{ "value", .type = TABLE_REAL, .formats = TABLE_FOR_PROGRAMS, .field = VALUE },
+	{ NULL, "VALUE", .type = TABLE_TEXT, .right = true, .formats = TABLE_FOR_PEOPLE,
+	  .field = VALUE },
+	{ "other", .type = TABLE_REAL, .formats = TABLE_FOR_PROGRAMS, .field = OTHER },
+	{ NULL, "OTHERS", .type = TABLE_TEXT, .right = true, .formats = TABLE_FOR_PEOPLE,
+	  .field = OTHER },
+	{ "other_low", .type = TABLE_REAL, .formats = TABLE_FOR_PROGRAMS, .field = LOW },
+	{ "other_high", .type = TABLE_REAL, .formats = TABLE_FOR_PROGRAMS, .field = HIGH },
+	{ NULL, "THEIR 95 %", .type = TABLE_TEXT, .right = true, .formats = TABLE_FOR_PEOPLE,
+	  .minor = 1, .field = RANGE },
+	{ "effect", .type = TABLE_REAL, .formats = TABLE_FOR_PROGRAMS, .field = EFFECT },
+	{ "effect_low", .type = TABLE_REAL, .formats = TABLE_FOR_PROGRAMS, .field = EFFECT_LOW },
+	{ "effect_high", .type = TABLE_REAL, .formats = TABLE_FOR_PROGRAMS, .field = EFFECT_HIGH },
+	{ NULL, "DIFFERENCE, 95 %", .type = TABLE_TEXT, .right = true, .formats = TABLE_FOR_PEOPLE,
+	  .minor = 2, .field = CHANGE },
+	{ "hosts", .type = TABLE_COUNT, .formats = TABLE_FOR_PROGRAMS, .field = HOSTS },
+	{ "peers", .type = TABLE_COUNT, .formats = TABLE_FOR_PROGRAMS, .field = PEERS },
+	{ "p", .type = TABLE_REAL, .formats = TABLE_FOR_PROGRAMS, .field = P },
+	{ "q", .type = TABLE_REAL, .formats = TABLE_FOR_PROGRAMS, .field = Q },
+	{ NULL, "Q", .type = TABLE_TEXT, .right = true, .formats = TABLE_FOR_PEOPLE, .field = Q },
+	{ NULL, "ALSO", .type = TABLE_TEXT, .right = true, .formats = TABLE_FOR_PEOPLE, .minor = 3,
+	  .field = ALSO },
+};
+
+struct row {
+	const struct fleet_finding *finding;
+	size_t also;
+};
+
+static void range_cell(struct table_cell *cell, enum fleet_kind kind, double low, double high,
+		       bool is_change)
+{
+	_cleanup_free_ char *first = fleet_value_text(kind, low);
+	_cleanup_free_ char *last = fleet_value_text(kind, high);
+
+	if (!first || !last)
+		table_owned(cell, NULL);
+	else
+		table_printf(cell, "%s%s to %s%s", is_change && low > 0 ? "+" : "", first,
+			     is_change && high > 0 ? "+" : "", last);
+}
+
+static void number_cell(struct table_cell *cell, bool for_people, enum fleet_kind kind,
+			double value)
+{
+	if (for_people)
+		table_owned(cell, fleet_value_text(kind, value));
+	else
+		table_real(cell, TABLE_REAL, value);
+}
+
+static void get_cell(const void *context, const void *row, const struct table_column *column,
+		     struct table_cell *ret)
+{
+	const struct fleet_report *report = context;
+	const struct fleet_finding *finding = ((const struct row *)row)->finding;
+	const struct fleet_measure *measure = measure_of(report, finding);
+	const bool for_people = column->formats == TABLE_FOR_PEOPLE;
+
+	switch ((enum field)column->field) {
+	case HOST:
+		if (finding->host != FLEET_NONE)
+			table_text(ret, name_text(report->data->hosts.items[finding->host]));
+		return;
+	case PROGRAM:
+		table_text(ret, name_text(measure->program));
+		return;
+	case KIND:
+		table_string(ret, fleet_kinds[measure->kind].name);
+		return;
+	case NAME:
+		table_text(ret, name_text(measure->name));
+		return;
+	case MEASURE:
+		table_owned(ret, text_print("%s %s", fleet_kinds[measure->kind].name,
+					    measure->name->bytes));
+		return;
+	case VALUE:
+		number_cell(ret, for_people, measure->kind, finding->value);
+		return;
+	case OTHER:
+		number_cell(ret, for_people, measure->kind, finding->other);
+		return;
+	case LOW:
+		table_real(ret, TABLE_REAL, finding->other_low);
+		return;
+	case HIGH:
+		table_real(ret, TABLE_REAL, finding->other_high);
+		return;
+	case RANGE:
+		if (finding->other_low < finding->other_high)
+			range_cell(ret, measure->kind, finding->other_low, finding->other_high,
+				   false);
+		return;
+	case EFFECT:
+		table_real(ret, TABLE_REAL, finding->effect);
+		return;
+	case EFFECT_LOW:
+		table_real(ret, TABLE_REAL, finding->effect_low);
+		return;
+	case EFFECT_HIGH:
+		table_real(ret, TABLE_REAL, finding->effect_high);
+		return;
+	case CHANGE:
+		range_cell(ret, measure->kind, finding->effect_low, finding->effect_high, true);
+		return;
+	case HOSTS:
+		table_count(ret, finding->hosts);
+		return;
+	case PEERS:
+		table_count(ret, finding->peers);
+		return;
+	case P:
+		table_real(ret, TABLE_REAL, finding->p);
+		return;
+	case Q:
+		if (for_people)
+			table_printf(ret, "%.1g", finding->q);
+		else
+			table_real(ret, TABLE_REAL, finding->q);
+		return;
+	case ALSO:
+		if (((const struct row *)row)->also)
+			table_printf(ret, "+%zu", ((const struct row *)row)->also);
+		return;
+	}
+}
+
+static bool has_hosts(const struct fleet_report *report)
+{
+	for (size_t i = 0; i < report->findings->count; i++)
+		if (report->findings->items[i].host != FLEET_NONE)
+			return true;
+	return report->comparison == FLEET_OF_HOSTS;
+}
+
+static struct error *print_table(const struct fleet_report *report, const struct lines *lines,
+				 size_t limit, FILE *out)
+{
+	struct table table;
+
+	table_begin(&table, columns, array_length(columns),
+		    (struct table_options){ .format = report->format,
+					    .out = out,
+					    .get = get_cell,
+					    .context = report,
+					    .when = has_hosts(report) ||
+						    report->format != TABLE_AS_TEXT,
+					    .width = report->width });
+	for (size_t i = 0; i < lines->findings.count && i < limit; i++) {
+		const struct row row = {
+			.finding = &report->findings->items[lines->findings.items[i]],
+			.also = lines->also.items[i],
+		};
+
+		if (!table_row(&table, &row))
+			break;
+	}
+	return table_end(&table);
+}
+
+/* --- what to run next --- */
+
+struct parameter {
+	const char *name, *value;
+};
+
+static bool is_replaced(struct text word, const struct parameter *parameters, size_t count)
+{
+	const char *equals = memchr(word.bytes, '=', word.length);
+	const struct text name = { word.bytes,
+				   equals ? (size_t)(equals - word.bytes) : word.length };
+
+	for (size_t i = 0; i < count; i++)
+		if (parameters[i].value && text_equal(name, text_of(parameters[i].name)))
+			return true;
+	return false;
+}
+
+static bool write_url(FILE *out, const char *url, const struct parameter *parameters, size_t count)
+{
+	const char *question = strchr(url, '?');
+	struct text rest = question ? text_of(question + 1) : TEXT(""), word;
+	char separator = '?';
+
+	fprintf(out, "%.*s", (int)(question ? (size_t)(question - url) : strlen(url)), url);
+	while (text_cut(&rest, '&', &word))
+		if (word.length && !is_replaced(word, parameters, count)) {
+			fprintf(out, "%c%.*s", separator, (int)word.length, word.bytes);
+			separator = '&';
+		}
+	for (size_t i = 0; i < count; i++) {
+		_cleanup_free_ char *value = NULL;
+
+		if (!parameters[i].value)
+			continue;
+		value = store_url_encode(text_of(parameters[i].value));
+		if (!value)
+			return false;
+		fprintf(out, "%c%s=%s", separator, parameters[i].name, value);
+		separator = '&';
+	}
+	return true;
+}
+
+char *fleet_url_with(const char *url, const struct fleet_parameters *with)
+{
+	const struct parameter parameters[] = { { "host", with->host },
+						{ "process", with->process },
+						{ "from", with->from },
+						{ "to", with->to } };
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+	bool is_whole;
+
+	if (!out)
+		return NULL;
+	is_whole = write_url(out, url, parameters, array_length(parameters));
+	if (fclose(out) == 0 && is_whole)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* The peer whose value is nearest to that of the peers together. */
+static uint32_t typical_peer(const struct fleet_report *report, const struct fleet_finding *finding)
+{
+	const size_t hosts = report->data->hosts.count;
+	_cleanup_free_ double *values = malloc((hosts + 1) * sizeof(*values));
+	uint32_t nearest = FLEET_NONE;
+
+	if (!values)
+		return FLEET_NONE;
+	fleet_data_values(report->data, finding->measure, 0, report->data->slices, values);
+	for (uint32_t i = 0; i < hosts; i++)
+		if (i != finding->host && !isnan(values[i]) &&
+		    (nearest == FLEET_NONE ||
+		     fabs(values[i] - finding->other) < fabs(values[nearest] - finding->other)))
+			nearest = i;
+	return nearest;
+}
+
+/* A URL as one word of a shell. */
+static char *word_of(const struct fleet_report *report, const struct fleet_parameters *parameters)
+{
+	_cleanup_free_ char *url = fleet_url_with(report->url, parameters);
+
+	return url ? text_quoted(text_of(url)) : NULL;
+}
+
+/* As URLs have times. */
+static char *time_of(uint64_t unix_s)
+{
+	const time_t time = (time_t)unix_s;
+	char text[32];
+	struct tm tm;
+
+	if (gmtime_r(&time, &tm) && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm))
+		return strdup(text);
+	return text_print("%" PRIu64, unix_s);
+}
+
+/* The stacks of a host, beside those of a typical peer. */
+static char *diff_of_hosts(const struct fleet_report *report, const struct fleet_finding *finding,
+			   const char *program)
+{
+	const uint32_t peer = typical_peer(report, finding);
+	_cleanup_free_ char *first = NULL, *second = NULL;
+
+	if (peer == FLEET_NONE)
+		return NULL;
+	first = word_of(report, &(struct fleet_parameters){ report->data->hosts.items[peer]->bytes,
+							    program, NULL, NULL });
+	second = word_of(
+		report, &(struct fleet_parameters){ report->data->hosts.items[finding->host]->bytes,
+						    program, NULL, NULL });
+	return first && second ? text_print("ctprof flame --diff %s %s", first, second) : NULL;
+}
+
+static char *diff_of_groups(const struct fleet_report *report, const char *program)
+{
+	_cleanup_free_ char *by = text_quoted(text_of(report->by));
+	_cleanup_free_ char *url =
+		word_of(report, &(struct fleet_parameters){ NULL, program, NULL, NULL });
+
+	return by && url ? text_print("ctprof fleet flame --by %s %s", by, url) : NULL;
+}
+
+static char *diff_of_times(const struct fleet_report *report, const struct fleet_finding *finding,
+			   const char *program)
+{
+	_cleanup_free_ char *from = time_of(report->from_s), *cut = time_of(report->cut_s);
+	_cleanup_free_ char *to = time_of(report->to_s), *first = NULL, *second = NULL;
+	const char *host = finding->host == FLEET_NONE
+				   ? NULL
+				   : report->data->hosts.items[finding->host]->bytes;
+
+	if (!from || !cut || !to)
+		return NULL;
+	first = word_of(report, &(struct fleet_parameters){ host, program, from, cut });
+	second = word_of(report, &(struct fleet_parameters){ host, program, cut, to });
+	return first && second ? text_print("ctprof flame --diff %s %s", first, second) : NULL;
+}
+
+static char *next_command(const struct fleet_report *report, const struct fleet_finding *finding)
+{
+	const struct fleet_measure *measure = measure_of(report, finding);
+	const char *program = measure->program->length ? measure->program->bytes : NULL;
+
+	switch (report->comparison) {
+	case FLEET_OF_HOSTS:
+		return diff_of_hosts(report, finding, program);
+	case FLEET_OF_GROUPS:
+		return diff_of_groups(report, program);
+	case FLEET_OF_TIMES:
+		return diff_of_times(report, finding, program);
+	}
+	return NULL;
+}
+
+static void print_next(const struct fleet_report *report, const struct lines *lines, FILE *out)
+{
+	_cleanup_free_ char *command = NULL;
+
+	for (size_t i = 0; i < lines->findings.count && !command; i++)
+		command = next_command(report, &report->findings->items[lines->findings.items[i]]);
+	if (command)
+		fprintf(out, "\nNext: %s\n", command);
+}
+
+/* --- all --- */
+
+static struct error *print_for_people(const struct fleet_report *report, const struct lines *lines,
+				      FILE *out)
+{
+	const size_t count = lines->findings.count;
+	const size_t limit = report->limit ? report->limit : count;
+	struct error *err = NULL;
+
+	print_headline(report, out);
+	if (!print_sentences(report, lines, out))
+		return &error_no_memory;
+	fprintf(out, "\n");
+	if (count)
+		err = print_table(report, lines, limit, out);
+	if (!err && count > limit)
+		fprintf(out, "%zu more: --limit 0\n", count - limit);
+	if (!err && count)
+		fprintf(out, "\n");
+	if (!err)
+		print_basis(report, out);
+	if (!err)
+		print_next(report, lines, out);
+	return err;
+}
+
+struct error *fleet_report_print(const struct fleet_report *report, FILE *out)
+{
+	struct lines lines = { 0 };
+	struct error *err = &error_no_memory;
+	struct fleet_report whole = *report;
+
+	whole.all = report->all || report->format != TABLE_AS_TEXT;
+	if (find_lines(&whole, &lines))
+		err = report->format == TABLE_AS_TEXT ? print_for_people(&whole, &lines, out)
+						      : print_table(&whole, &lines, SIZE_MAX, out);
+	lines_deinit(&lines);
+	return err;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What comparisons of hosts found, for people and for programs: the answer in words, a table, and
+ * the command to run next.
+ */
+#ifndef FLEET_FINDINGS_REPORT_H
+#define FLEET_FINDINGS_REPORT_H
+
+#include "fleet/finding.h"
+#include "report/table.h"
+
+enum fleet_comparison { FLEET_OF_HOSTS, FLEET_OF_GROUPS, FLEET_OF_TIMES };
+
+struct fleet_report {
+	const struct fleet_data *data;
+	const struct fleet_findings *findings;
+	enum fleet_comparison comparison;
+	const char *first, *second;       /* names of groups, or of times: "before 14:00" */
+	size_t first_hosts, second_hosts; /* of groups */
+	const char *by;                   /* of groups: the label and its values */
+	const char *url;                  /* as the user wrote it */
+	uint64_t from_s, cut_s, to_s;     /* of times */
+	enum table_format format;
+	size_t limit; /* rows for people; 0: all */
+	size_t width; /* of the terminal */
+	bool all;     /* each finding, and not one for each host and program alone */
+};
+
+/* Prints to `out`. */
+struct error *fleet_report_print(const struct fleet_report *report, FILE *out) MUST_CHECK;
+
+/* Values of parameters of a URL; NULL: as they are. */
+struct fleet_parameters {
+	const char *host, *process, *from, *to;
+};
+
+/* The URL with these values, instead of all that it has of these parameters. To be freed; NULL: no
+ * memory. */
+char *fleet_url_with(const char *url, const struct fleet_parameters *parameters);
+
+#endif

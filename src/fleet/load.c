@@ -1,0 +1,736 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fleet/load.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "fleet/measures.h"
+#include "profile/class.h"
+#include "store/spans.h"
+
+/* More rows than these are an error, which says to ask for less. */
+#define ROWS_MOST ((uint64_t)20 * 1000 * 1000)
+
+#define SECONDS   1e-9
+
+struct loading {
+	struct store *store;
+	const struct store_url *url;
+	uint64_t slice_s; /* how long a slice is */
+	enum store_detail detail;
+	struct fleet_data *data;
+};
+
+/* --- rows of host, program and slice --- */
+
+enum { ROW_HOST, ROW_PROCESS, ROW_SLICE, ROW_VALUES };
+
+static const struct store_column row_columns[ROW_VALUES] = {
+	[ROW_HOST] = { "host", STORE_STRING },
+	[ROW_PROCESS] = { "process", STORE_STRING },
+	[ROW_SLICE] = { "slice", STORE_U32 },
+};
+
+static void add_slice(struct sql *sql, const struct loading *loading)
+{
+	if (loading->data->slices == 1)
+		sql_add(sql, "toUInt32(0) AS slice");
+	else
+		/* Sums may begin before the first slice. */
+		sql_add(sql,
+			"toUInt32(least(intDiv(greatest(toUInt32(t), %" PRIu64 ") - %" PRIu64
+			", %" PRIu64 "), %zu)) AS slice",
+			loading->url->from_s, loading->url->from_s, loading->slice_s,
+			loading->data->slices - 1);
+}
+
+static void add_keys(struct sql *sql, const struct loading *loading, const char *process)
+{
+	sql_add(sql, "SELECT toString(host), toString(%s), ", process);
+	add_slice(sql, loading);
+}
+
+/* Adds to a measure of the host and program of a row. */
+static struct error *add(struct loading *loading, const union store_value *row,
+			 enum fleet_kind kind, struct text name, double amount, double base)
+{
+	const uint32_t host = fleet_data_host(loading->data, row[ROW_HOST].text);
+	const uint32_t measure =
+		fleet_data_measure(loading->data, kind, row[ROW_PROCESS].text, name);
+
+	return host != FLEET_NONE && measure != FLEET_NONE &&
+			       fleet_data_add(loading->data, measure, host,
+					      (size_t)row[ROW_SLICE].number, amount, base)
+		       ? NULL
+		       : &error_no_memory;
+}
+
+/* --- states --- */
+
+enum { STATES_FIRST = ROW_VALUES, STATES_END = STATES_FIRST + STATE_COUNT };
+
+static const char *const state_columns[STATE_COUNT] = {
+#define STATE_COLUMN(id, main, name, ...) [STATE_##id] = name "_ns",
+	THREAD_STATES(STATE_COLUMN)
+#undef STATE_COLUMN
+};
+
+static double sum_of_states(const union store_value *row, unsigned states)
+{
+	double sum = 0;
+
+	for (unsigned i = 0; i < STATE_COUNT; i++)
+		if (states & 1u << i)
+			sum += (double)row[STATES_FIRST + i].number;
+	return sum * SECONDS;
+}
+
+#define OF(id) (1u << STATE_##id)
+
+static struct error *take_states(void *context, const union store_value *row)
+{
+	struct loading *loading = context;
+	const double all = sum_of_states(row, (1u << STATE_COUNT) - 1);
+	const double busy = sum_of_states(row, FLEET_BUSY);
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < fleet_state_count; i++)
+		err = add(loading, row, fleet_states[i].kind, text_of(fleet_states[i].name),
+			  sum_of_states(row, fleet_states[i].states),
+			  fleet_states[i].kind == FLEET_STATE ? busy : all);
+	return err;
+}
+
+/* "a, b", or "sum(a), sum(b)"; to be freed. */
+static char *state_list(const char *before, const char *after)
+{
+	char *list = NULL;
+	size_t length;
+	FILE *out = open_memstream(&list, &length);
+
+	if (!out)
+		return NULL;
+	for (unsigned i = 0; i < STATE_COUNT; i++)
+		fprintf(out, ", %s%s%s", before, state_columns[i], after);
+	if (fclose(out) == 0)
+		return list;
+	free(list);
+	return NULL;
+}
+
+static struct error *load_states(struct loading *loading)
+{
+	struct store_column columns[STATES_END];
+	_cleanup_free_ char *sums = state_list("sum(", ")"), *names = state_list("", "");
+	_cleanup_free_ char *rows = names ? text_print("host, process, t%s", names) : NULL;
+	struct sql sql;
+	struct error *err;
+
+	if (!sums || !rows)
+		return &error_no_memory;
+	memcpy(columns, row_columns, sizeof(row_columns));
+	for (size_t i = ROW_VALUES; i < STATES_END; i++)
+		columns[i] = (struct store_column){ "sum", STORE_U64 };
+	sql = store_sql(loading->store);
+	add_keys(&sql, loading, "process");
+	sql_add(&sql, "%s FROM ", sums);
+	sql_add_rows(&sql, loading->url, loading->detail,
+		     &(struct store_rows){ "states", rows, rows, SQL_SELECTORS_ALL });
+	sql_add(&sql, " GROUP BY host, process, slice");
+	err = store_query(loading->store, &sql, columns, STATES_END, ROWS_MOST, take_states,
+			  loading);
+	sql_deinit(&sql);
+	return err;
+}
+
+/* --- counters --- */
+
+enum { METRICS_MASK0 = ROW_VALUES, METRICS_MASK1, METRICS_RUN, METRICS_FIRST };
+#define METRICS_MOST 32
+
+static bool is_measured(const union store_value *row, enum metric_id metric)
+{
+	const uint64_t mask = row[metric < 64 ? METRICS_MASK0 : METRICS_MASK1].number;
+
+	return mask >> (metric % 64) & 1;
+}
+
+static struct error *take_metrics(void *context, const union store_value *row)
+{
+	struct loading *loading = context;
+	const double run = (double)row[METRICS_RUN].number * SECONDS;
+	struct error *err = NULL;
+
+	if (!is_measured(row, METRIC_run_time_ns))
+		return NULL;
+	for (size_t i = 0; !err && i < fleet_metric_count; i++)
+		if (is_measured(row, fleet_metrics[i].metric))
+			err = add(loading, row, FLEET_METRIC, text_of(fleet_metrics[i].name),
+				  (double)row[METRICS_FIRST + i].number, run);
+	return err;
+}
+
+static struct error *load_metrics(struct loading *loading)
+{
+	struct store_column columns[METRICS_MOST];
+	_cleanup_free_ char *names = strdup("host, process, t, measured0, measured1, run_time_ns");
+	const size_t count = METRICS_FIRST + fleet_metric_count;
+	struct sql sql = store_sql(loading->store);
+	struct error *err;
+
+	memcpy(columns, row_columns, sizeof(row_columns));
+	for (size_t i = ROW_VALUES; i < count; i++)
+		columns[i] = (struct store_column){ "value", STORE_U64 };
+	add_keys(&sql, loading, "process");
+	sql_add(&sql, ", measured0, measured1, sum(run_time_ns)");
+	for (size_t i = 0; names && i < fleet_metric_count; i++) {
+		char *more = text_print("%s, %s", names, fleet_metrics[i].name);
+
+		free(names);
+		names = more;
+		sql_add(&sql, ", sum(%s)", fleet_metrics[i].name);
+	}
+	sql_add(&sql, " FROM ");
+	if (names)
+		sql_add_rows(&sql, loading->url, loading->detail,
+			     &(struct store_rows){ "threads", names, names, SQL_SELECTORS_ALL });
+	sql_add(&sql, " GROUP BY host, process, slice, measured0, measured1");
+	err = !names ? &error_no_memory
+		     : store_query(loading->store, &sql, columns, count, ROWS_MOST, take_metrics,
+				   loading);
+	sql_deinit(&sql);
+	return err;
+}
+
+/* --- pressure --- */
+
+static struct error *take_pressures(void *context, const union store_value *row)
+{
+	struct loading *loading = context;
+	const double seconds = (double)row[ROW_VALUES].number / 1000;
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < fleet_pressure_count; i++)
+		err = add(loading, row, FLEET_HOST, text_of(fleet_pressures[i].name),
+			  (double)row[ROW_VALUES + 1 + i].number * SECONDS, seconds);
+	return err;
+}
+
+static struct error *load_pressures(struct loading *loading)
+{
+	struct store_column columns[METRICS_MOST];
+	const size_t count = ROW_VALUES + 1 + fleet_pressure_count;
+	struct sql sql = store_sql(loading->store);
+	struct error *err;
+
+	memcpy(columns, row_columns, sizeof(row_columns));
+	for (size_t i = ROW_VALUES; i < count; i++)
+		columns[i] = (struct store_column){ "value", STORE_U64 };
+	add_keys(&sql, loading, "''");
+	sql_add(&sql, ", sum(ms)");
+	for (size_t i = 0; i < fleet_pressure_count; i++)
+		sql_add(&sql, ", sum(%s)", fleet_pressures[i].column);
+	sql_add(&sql, " FROM loads WHERE ");
+	sql_add_time(&sql, loading->url, SQL_SELECT_HOSTS);
+	sql_add(&sql, " GROUP BY host, slice");
+	err = store_query(loading->store, &sql, columns, count, ROWS_MOST, take_pressures, loading);
+	sql_deinit(&sql);
+	return err;
+}
+
+/* --- functions --- */
+
+/* How many of each program, by their time on CPUs and off them; and of all programs. */
+#define FUNCTIONS_OF_PROGRAM          40
+#define FUNCTIONS_MOST                600
+
+#define NAME_OF(id, state, name, ...) [CLASS_##id] = name,
+static const char *const class_names[CLASS_COUNT] = { PROFILE_CLASSES(NAME_OF) };
+#undef NAME_OF
+
+/* 1: on a CPU; 2: waiting while busy; 0: anything else. */
+static void add_side(struct sql *sql)
+{
+	const char *separator = "";
+
+	sql_add(sql, "multiIf(class = '%s', 1, class != '%s' AND state IN (",
+		class_names[CLASS_ON_CPU], class_names[CLASS_EVENT]);
+	for (unsigned i = 0; i < STATE_COUNT; i++)
+		if (FLEET_BUSY & 1u << i && i != STATE_EXEC && i != STATE_EXEC_USER &&
+		    i != STATE_EXEC_SYSTEM) {
+			/* A column is the name of its state, and "_ns". */
+			sql_add(sql, "%s'%.*s'", separator, (int)strlen(state_columns[i]) - 3,
+				state_columns[i]);
+			separator = ", ";
+		}
+	sql_add(sql, "), 2, 0)");
+}
+
+enum { SIDE_NONE, SIDE_CPU, SIDE_OFF };
+
+/* Functions are asked for by the hashes that the server makes of their names. One of a program has
+ * measures only if it is one of those with most time. */
+struct functions {
+	struct loading *loading;
+	struct arena arena;
+	struct names names;
+	struct {
+		MAP(uint64_t, const struct name *);
+	} by_hash;
+	/* The time of programs by host, program, side and slice. */
+	struct fleet_data bases;
+};
+
+static const struct store_column program_columns[] = {
+	{ "host", STORE_STRING }, { "process", STORE_STRING }, { "slice", STORE_U32 },
+	{ "side", STORE_U8 },     { "ns", STORE_U64 },
+};
+
+static const struct store_rows sample_rows = {
+	"samples",
+	"host, process, class, state, stack, ns, t",
+	"host, process, class, state, stack, ns, t",
+	SQL_SELECTORS_ALL,
+};
+
+static struct error *take_base(void *context, const union store_value *row)
+{
+	struct functions *functions = context;
+	struct fleet_data *bases = &functions->bases;
+	const uint32_t host = fleet_data_host(bases, row[ROW_HOST].text);
+	const enum fleet_kind kind = row[ROW_VALUES].number == SIDE_CPU ? FLEET_CPU : FLEET_OFF;
+	const uint32_t measure = fleet_data_measure(bases, kind, row[ROW_PROCESS].text, TEXT(""));
+
+	return fleet_data_add(bases, measure, host, (size_t)row[ROW_SLICE].number,
+			      (double)row[ROW_VALUES + 1].number * SECONDS, 0)
+		       ? NULL
+		       : &error_no_memory;
+}
+
+static struct error *load_bases(struct functions *functions)
+{
+	struct loading *loading = functions->loading;
+	struct sql sql = store_sql(loading->store);
+	struct error *err;
+
+	add_keys(&sql, loading, "process");
+	sql_add(&sql, ", toUInt8(");
+	add_side(&sql);
+	sql_add(&sql, ") AS side, sum(ns) FROM ");
+	sql_add_rows(&sql, loading->url, loading->detail, &sample_rows);
+	sql_add(&sql, " WHERE side != 0 GROUP BY host, process, slice, side");
+	err = store_query(loading->store, &sql, program_columns, array_length(program_columns),
+			  ROWS_MOST, take_base, functions);
+	sql_deinit(&sql);
+	return err;
+}
+
+enum { TOP_PROCESS, TOP_SIDE, TOP_HASH, TOP_NAME, TOP_NS, TOP_COLUMNS };
+
+static const struct store_column top_columns[TOP_COLUMNS] = {
+	[TOP_PROCESS] = { "process", STORE_STRING },
+	[TOP_SIDE] = { "side", STORE_U8 },
+	[TOP_HASH] = { "hash", STORE_U64 },
+	[TOP_NAME] = { "name", STORE_STRING },
+	[TOP_NS] = { "ns", STORE_U64 },
+};
+
+static struct error *take_top(void *context, const union store_value *row)
+{
+	struct functions *functions = context;
+	struct fleet_data *data = functions->loading->data;
+	const struct text program = row[TOP_PROCESS].text, text = row[TOP_NAME].text;
+	const struct name *name = names_intern(&functions->names, text.bytes, text.length);
+	const struct name **known =
+		name ? map_add(&functions->by_hash, row[TOP_HASH].number, NULL) : NULL;
+
+	if (!known)
+		return &error_no_memory;
+	*known = name;
+	if (row[TOP_SIDE].number == SIDE_OFF)
+		return fleet_data_measure(data, FLEET_OFF, program, text) != FLEET_NONE
+			       ? NULL
+			       : &error_no_memory;
+	return fleet_data_measure(data, FLEET_CPU, program, text) != FLEET_NONE &&
+			       fleet_data_measure(data, FLEET_CPU_OWN, program, text) != FLEET_NONE
+		       ? NULL
+		       : &error_no_memory;
+}
+
+static struct error *load_top(struct functions *functions)
+{
+	struct loading *loading = functions->loading;
+	struct sql sql = store_sql(loading->store);
+	struct error *err;
+
+	sql_add(&sql, "SELECT toString(process), side, cityHash64(function), function, sum(ns) AS "
+		      "total FROM (SELECT process, toUInt8(");
+	add_side(&sql);
+	sql_add(&sql, ") AS side, stack, sum(ns) AS ns FROM ");
+	sql_add_rows(&sql, loading->url, loading->detail, &sample_rows);
+	sql_add(&sql,
+		" WHERE side != 0 GROUP BY process, side, stack) AS sums ANY LEFT JOIN (SELECT "
+		"hash AS stack, arrayDistinct(arrayMap(f -> toString(f), functions)) AS named FROM "
+		"stacks) AS frames USING stack ARRAY JOIN named AS function WHERE function != '' "
+		"GROUP BY process, side, function ORDER BY total DESC LIMIT %d BY process, side "
+		"LIMIT %d",
+		FUNCTIONS_OF_PROGRAM, FUNCTIONS_MOST);
+	err = store_query(loading->store, &sql, top_columns, TOP_COLUMNS, FUNCTIONS_MOST, take_top,
+			  functions);
+	sql_deinit(&sql);
+	return err;
+}
+
+enum {
+	FUNCTION_SIDE = ROW_VALUES,
+	FUNCTION_HASH,
+	FUNCTION_NS,
+	FUNCTION_COLUMNS,
+};
+
+static const struct store_column function_columns[FUNCTION_COLUMNS] = {
+	[ROW_HOST] = { "host", STORE_STRING },   [ROW_PROCESS] = { "process", STORE_STRING },
+	[ROW_SLICE] = { "slice", STORE_U32 },    [FUNCTION_SIDE] = { "side", STORE_U8 },
+	[FUNCTION_HASH] = { "hash", STORE_U64 }, [FUNCTION_NS] = { "ns", STORE_U64 },
+};
+
+/* The function that ran or waited itself comes a second time, with its hash and 1. */
+static struct error *take_function(void *context, const union store_value *row)
+{
+	struct functions *functions = context;
+	struct fleet_data *data = functions->loading->data;
+	const bool is_off = row[FUNCTION_SIDE].number == SIDE_OFF;
+	const struct name **name = map_find(&functions->by_hash, row[FUNCTION_HASH].number);
+	enum fleet_kind kind = is_off ? FLEET_OFF : FLEET_CPU;
+	uint32_t measure;
+
+	if (!name) {
+		name = map_find(&functions->by_hash, row[FUNCTION_HASH].number - 1);
+		kind = FLEET_CPU_OWN;
+		if (!name || is_off)
+			return NULL;
+	}
+	measure = fleet_data_find(data, kind, row[ROW_PROCESS].text, name_text(*name));
+	if (measure == FLEET_NONE)
+		return NULL;
+	return fleet_data_add(data, measure, fleet_data_host(data, row[ROW_HOST].text),
+			      (size_t)row[ROW_SLICE].number,
+			      (double)row[FUNCTION_NS].number * SECONDS, 0)
+		       ? NULL
+		       : &error_no_memory;
+}
+
+static struct error *load_by_host(struct functions *functions)
+{
+	struct loading *loading = functions->loading;
+	struct sql sql = store_sql(loading->store);
+	const char *separator = "";
+	struct error *err;
+
+	sql_add(&sql,
+		"SELECT toString(host), toString(process), slice, side, function, sum(ns) FROM "
+		"(SELECT host, process, ");
+	add_slice(&sql, loading);
+	sql_add(&sql, ", toUInt8(");
+	add_side(&sql);
+	sql_add(&sql, ") AS side, stack, sum(ns) AS ns FROM ");
+	sql_add_rows(&sql, loading->url, loading->detail, &sample_rows);
+	sql_add(&sql, " WHERE side != 0 GROUP BY host, process, slice, side, stack) AS sums ANY "
+		      "LEFT JOIN (SELECT hash AS stack, arrayFilter(h -> h IN (");
+	map_for_each(&functions->by_hash, slot)
+	{
+		sql_add(&sql, "%s%" PRIu64, separator, slot->key);
+		separator = ",";
+	}
+	sql_add(&sql, "), arrayMap(f -> cityHash64(toString(f)), arrayDistinct(functions))) AS "
+		      "called, arrayConcat(called, [cityHash64(toString(functions[-1])) + 1]) AS "
+		      "hashes FROM stacks WHERE notEmpty(called)) AS frames USING stack ARRAY JOIN "
+		      "hashes AS function GROUP BY host, process, slice, side, function");
+	err = store_query(loading->store, &sql, function_columns, FUNCTION_COLUMNS, ROWS_MOST,
+			  take_function, functions);
+	sql_deinit(&sql);
+	return err;
+}
+
+/* Functions that take no time on a host are a share of 0 of what the program has. */
+static struct error *add_bases(struct functions *functions, size_t measure)
+{
+	struct fleet_data *data = functions->loading->data, *bases = &functions->bases;
+	const struct fleet_measure *of = &data->measures.items[measure];
+	const struct text program = name_text(of->program);
+	const uint32_t cpu = fleet_data_find(bases, FLEET_CPU, program, TEXT(""));
+	const uint32_t off = fleet_data_find(bases, FLEET_OFF, program, TEXT(""));
+
+	for (size_t host = 0; host < bases->hosts.count; host++) {
+		const uint32_t number = fleet_data_host(data, name_text(bases->hosts.items[host]));
+
+		for (size_t i = 0; i < data->slices; i++) {
+			double base = fleet_data_sum(bases, cpu, host, i, i + 1).amount;
+
+			if (of->kind == FLEET_OFF)
+				base += fleet_data_sum(bases, off, host, i, i + 1).amount;
+			if (base > 0 &&
+			    !fleet_data_add(data, (uint32_t)measure, number, i, 0, base))
+				return &error_no_memory;
+		}
+	}
+	return NULL;
+}
+
+static struct error *load_all_functions(struct functions *functions)
+{
+	struct fleet_data *data = functions->loading->data;
+	const size_t first = data->measures.count;
+	struct error *err = load_bases(functions);
+
+	if (!err)
+		err = load_top(functions);
+	if (err || !functions->by_hash.count)
+		return err;
+	err = load_by_host(functions);
+	for (size_t i = first; !err && i < data->measures.count; i++)
+		err = add_bases(functions, i);
+	return err;
+}
+
+static struct error *load_functions(struct loading *loading)
+{
+	struct functions functions = { .loading = loading };
+	struct error *err = &error_no_memory;
+
+	arena_init(&functions.arena, (size_t)64 << 20);
+	names_init(&functions.names, &functions.arena);
+	if (fleet_data_init(&functions.bases, loading->data->slices))
+		err = load_all_functions(&functions);
+	fleet_data_deinit(&functions.bases);
+	map_deinit(&functions.by_hash);
+	names_deinit(&functions.names);
+	arena_deinit(&functions.arena);
+	return err;
+}
+
+/* --- hosts --- */
+
+void fleet_hosts_deinit(struct fleet_hosts *hosts)
+{
+	for (size_t i = 0; i < hosts->count; i++) {
+		struct fleet_host *host = &hosts->items[i];
+
+		free(host->name);
+		free(host->kernel);
+		free(host->arch);
+		free(host->cpu_model);
+		free(host->version);
+		for (size_t k = 0; k < host->label_names.count; k++)
+			free(host->label_names.items[k]);
+		for (size_t k = 0; k < host->label_values.count; k++)
+			free(host->label_values.items[k]);
+		array_deinit(&host->label_names);
+		array_deinit(&host->label_values);
+	}
+	array_deinit(hosts);
+}
+
+enum {
+	HOST_NAME,
+	HOST_KERNEL,
+	HOST_ARCH,
+	HOST_MODEL,
+	HOST_VERSION,
+	HOST_CPUS,
+	HOST_MEMORY,
+	HOST_SEEN,
+	HOST_LABELS,
+	HOST_VALUES,
+	HOST_COLUMNS
+};
+
+static const struct store_column host_columns[HOST_COLUMNS] = {
+	[HOST_NAME] = { "host", STORE_STRING },       [HOST_KERNEL] = { "kernel", STORE_STRING },
+	[HOST_ARCH] = { "arch", STORE_STRING },       [HOST_MODEL] = { "cpu_model", STORE_STRING },
+	[HOST_VERSION] = { "version", STORE_STRING }, [HOST_CPUS] = { "cpus", STORE_U32 },
+	[HOST_MEMORY] = { "memory", STORE_U64 },      [HOST_SEEN] = { "seen", STORE_TIME },
+	[HOST_LABELS] = { "labels", STORE_TEXTS },    [HOST_VALUES] = { "values", STORE_TEXTS },
+};
+
+/* One line of text that tells a terminal nothing. */
+static char *safe_copy(struct text text)
+{
+	char *copy = strndup(text.length ? text.bytes : "", text.length);
+
+	if (copy)
+		text_make_safe(copy);
+	return copy;
+}
+
+static bool copy_labels(const union store_value *row, struct fleet_host *host)
+{
+	const struct store_texts names = row[HOST_LABELS].texts, values = row[HOST_VALUES].texts;
+
+	for (size_t i = 0; i < names.count && i < values.count; i++) {
+		char *name = safe_copy(names.items[i]), *value = safe_copy(values.items[i]);
+
+		if (!name || !value || !array_reserve(&host->label_names, 1) ||
+		    !array_reserve(&host->label_values, 1)) {
+			free(name);
+			free(value);
+			return false;
+		}
+		host->label_names.items[host->label_names.count++] = name;
+		host->label_values.items[host->label_values.count++] = value;
+	}
+	return true;
+}
+
+/* The last row of a host is that of its last boot. */
+static struct error *take_host(void *context, const union store_value *row)
+{
+	struct fleet_hosts *hosts = context;
+	struct fleet_host host = {
+		.name = safe_copy(row[HOST_NAME].text),
+		.kernel = safe_copy(row[HOST_KERNEL].text),
+		.arch = safe_copy(row[HOST_ARCH].text),
+		.cpu_model = safe_copy(row[HOST_MODEL].text),
+		.version = safe_copy(row[HOST_VERSION].text),
+		.cpus = row[HOST_CPUS].number,
+		.memory_bytes = row[HOST_MEMORY].number,
+		.seen_s = row[HOST_SEEN].number,
+	};
+	struct fleet_host *last = hosts->count ? &hosts->items[hosts->count - 1] : NULL;
+	struct fleet_hosts one = { 0 };
+	bool is_whole = copy_labels(row, &host) && host.name && host.kernel && host.arch &&
+			host.cpu_model && host.version;
+
+	if (is_whole && last && strcmp(last->name, host.name) == 0) {
+		const struct fleet_host before = *last;
+
+		*last = host;
+		host = before;
+	} else if (is_whole) {
+		if (array_push(hosts, host))
+			return NULL;
+		is_whole = false;
+	}
+	/* What is left over. */
+	if (!array_push(&one, host))
+		return &error_no_memory;
+	fleet_hosts_deinit(&one);
+	return is_whole ? NULL : &error_no_memory;
+}
+
+#define HOSTS_MOST 1000000
+
+struct error *fleet_load_hosts(struct store *store, const struct store_url *url,
+			       struct fleet_hosts *ret)
+{
+	struct sql sql = store_sql(store);
+	struct fleet_hosts hosts = { 0 };
+	struct error *err;
+
+	sql_add(&sql, "SELECT toString(host), toString(kernel), toString(arch), "
+		      "toString(cpu_model), toString(version), cpus, memory_bytes, seen, "
+		      "label_names, label_values FROM hosts WHERE booted < ");
+	sql_add(&sql, "toDateTime(%" PRIu64 ")", url->to_s);
+	sql_add_selection(&sql, url, SQL_SELECT_HOSTS);
+	sql_add(&sql, " ORDER BY host, seen");
+	err = store_query(store, &sql, host_columns, HOST_COLUMNS, HOSTS_MOST, take_host, &hosts);
+	sql_deinit(&sql);
+	if (err)
+		fleet_hosts_deinit(&hosts);
+	else
+		*ret = hosts;
+	return err;
+}
+
+const char *fleet_host_label(const struct fleet_host *host, const char *name)
+{
+	const struct {
+		const char *name, *value;
+	} facts[] = { { "kernel", host->kernel },
+		      { "arch", host->arch },
+		      { "cpu_model", host->cpu_model },
+		      { "agent", host->version } };
+
+	for (size_t i = 0; i < host->label_names.count; i++)
+		if (strcmp(host->label_names.items[i], name) == 0)
+			return host->label_values.items[i];
+	for (size_t i = 0; i < array_length(facts); i++)
+		if (strcmp(facts[i].name, name) == 0)
+			return facts[i].value;
+	return NULL;
+}
+
+/* --- places --- */
+
+static const char *const places[] = { "container", "pod", "namespace", "image", "unit" };
+
+bool fleet_is_place(const char *name)
+{
+	for (size_t i = 0; i < array_length(places); i++)
+		if (strcmp(places[i], name) == 0)
+			return true;
+	return false;
+}
+
+struct place_context {
+	fleet_place_taker *take;
+	void *context;
+};
+
+static struct error *take_place(void *context, const union store_value *row)
+{
+	const struct place_context *of = context;
+
+	return of->take(of->context, row[0].text, row[1].text);
+}
+
+struct error *fleet_load_places(struct store *store, const struct store_url *url, const char *name,
+				fleet_place_taker *take, void *context)
+{
+	static const struct store_column columns[] = { { "host", STORE_STRING },
+						       { "value", STORE_STRING } };
+	struct place_context of = { take, context };
+	struct sql sql = store_sql(store);
+	struct error *err;
+
+	/* `name` is one of the table above. */
+	sql_add(&sql,
+		"SELECT DISTINCT toString(host), toString(%s) FROM cgroup_labels WHERE %s != ''",
+		name, name);
+	sql_add_selection(&sql, url, SQL_SELECT_HOSTS);
+	err = store_query(store, &sql, columns, 2, HOSTS_MOST, take_place, &of);
+	sql_deinit(&sql);
+	return err;
+}
+
+/* --- all --- */
+
+struct error *fleet_load(struct store *store, const struct store_url *url, size_t slices,
+			 struct fleet_data *ret)
+{
+	struct fleet_data data;
+	struct loading loading = { .store = store, .url = url, .data = &data };
+	static struct error *(*const parts[])(
+		struct loading *) = { load_states, load_metrics, load_pressures, load_functions };
+	struct error *err = NULL;
+
+	if (!fleet_data_init(&data, slices)) {
+		fleet_data_deinit(&data);
+		return &error_no_memory;
+	}
+	data.seconds = (double)(url->to_s - url->from_s);
+	loading.slice_s = (url->to_s - url->from_s) / slices;
+	if (!loading.slice_s)
+		loading.slice_s = 1;
+	/* A sum of a minute is in one slice, and hours may be in several. */
+	loading.detail = slices == 1            ? STORE_SUMS
+			 : loading.slice_s < 60 ? STORE_ROWS
+						: STORE_MINUTES;
+	for (size_t i = 0; !err && i < array_length(parts); i++)
+		err = parts[i](&loading);
+	if (err)
+		fleet_data_deinit(&data);
+	else
+		*ret = data;
+	return err;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What hosts are compared by, with the words for it.
+ *
+ * Words are "%s" for the value, as in "shopd waits 41 % of its busy time for locks".
+ */
+#ifndef FLEET_MEASURES_H
+#define FLEET_MEASURES_H
+
+#include "fleet/data.h"
+#include "metric/metric.h"
+#include "state/state.h"
+
+#define OF(id) (1u << STATE_##id)
+
+/* MEASURE(kind, name, states whose times are added, words) */
+#define FLEET_STATES(MEASURE)                                                                      \
+	MEASURE(STATE, "exec", OF(EXEC) | OF(EXEC_USER) | OF(EXEC_SYSTEM),                         \
+		"runs for %s of its busy time")                                                    \
+	MEASURE(STATE, "exec_system", OF(EXEC_SYSTEM), "is in the kernel for %s of its busy time") \
+	MEASURE(STATE, "runnable", OF(RUNNABLE), "waits %s of its busy time for a CPU")            \
+	MEASURE(STATE, "paging", OF(PAGING), "waits %s of its busy time for memory from swap")     \
+	MEASURE(STATE, "sleep_disk", OF(SLEEP_DISK), "waits %s of its busy time for storage")      \
+	MEASURE(STATE, "lock", OF(LOCK) | OF(LOCK_FUTEX) | OF(LOCK_KERNEL),                        \
+		"waits %s of its busy time for locks")                                             \
+	MEASURE(STATE, "lock_kernel", OF(LOCK_KERNEL),                                             \
+		"waits %s of its busy time for locks of the kernel")                               \
+	MEASURE(WAIT, "sleep_network", OF(SLEEP_NETWORK), "waits %s of its time at sockets")       \
+	MEASURE(WAIT, "sleep_pipe", OF(SLEEP_PIPE), "waits %s of its time at pipes")               \
+	MEASURE(WAIT, "stopped", OF(STOPPED), "is stopped for %s of its time")
+
+#define FLEET_BUSY                                                                                 \
+	(OF(EXEC) | OF(EXEC_USER) | OF(EXEC_SYSTEM) | OF(RUNNABLE) | OF(PAGING) | OF(SLEEP_DISK) | \
+	 OF(LOCK) | OF(LOCK_FUTEX) | OF(LOCK_KERNEL))
+
+/* MEASURE(metric, words); by CPU second of the program */
+#define FLEET_METRICS(MEASURE)                                  \
+	MEASURE(nr_migrations, "moves %s times to another CPU") \
+	MEASURE(nonvoluntary_csw, "is preempted %s times")      \
+	MEASURE(voluntary_csw, "blocks %s times")               \
+	MEASURE(minflt, "has %s minor page faults")             \
+	MEASURE(majflt, "has %s major page faults")             \
+	MEASURE(syscr, "makes %s read calls")                   \
+	MEASURE(syscw, "makes %s write calls")                  \
+	MEASURE(rchar, "reads %s bytes")                        \
+	MEASURE(wchar, "writes %s bytes")                       \
+	MEASURE(read_bytes, "reads %s bytes from storage")      \
+	MEASURE(write_bytes, "writes %s bytes to storage")      \
+	MEASURE(allocated_bytes, "allocates %s bytes")
+
+/* MEASURE(column of loads, name, words) */
+#define FLEET_PRESSURES(MEASURE)                                                        \
+	MEASURE(cpu_some_ns, "cpu", "threads wait for CPUs for %s of the time")         \
+	MEASURE(memory_some_ns, "memory", "threads wait for memory for %s of the time") \
+	MEASURE(io_some_ns, "io", "threads wait for storage for %s of the time")
+
+struct fleet_state_row {
+	enum fleet_kind kind;
+	const char *name, *words;
+	unsigned states;
+};
+struct fleet_metric_row {
+	enum metric_id metric;
+	const char *name, *words;
+};
+struct fleet_pressure_row {
+	const char *column, *name, *words;
+};
+
+extern const struct fleet_state_row fleet_states[];
+extern const size_t fleet_state_count;
+extern const struct fleet_metric_row fleet_metrics[];
+extern const size_t fleet_metric_count;
+extern const struct fleet_pressure_row fleet_pressures[];
+extern const size_t fleet_pressure_count;
+
+/* "shopd waits 41 % of its busy time for locks", with the value; to be freed. NULL: no memory. */
+char *fleet_sentence(const struct fleet_measure *measure, double value);
+
+/* "41 %", "1,234": a value, to be freed. */
+char *fleet_value_text(enum fleet_kind kind, double value);
+
+#undef OF
+#endif

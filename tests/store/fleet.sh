@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# ctprof fleet, of a hundred hosts for an hour, drawn at random by the server: they differ in load and in how they
+# spend their time, and three of them, a version and the second half of the hour in what is planted.
+
+fleet_begin=$(date -u -d '2026-11-20 12:00:00' +%s)
+
+# spread SIZE SEED: an expression that is a factor, which differs from 1 by about so much
+spread() {
+	local i sum=-2 seed=$3
+
+	for i in 1 2 3 4; do
+		sum+=" + cityHash64('$seed', $2, $i) / 18446744073709551616."
+	done
+	echo "exp($1 * 1.7320508 * ($sum))"
+}
+
+# insert TABLE COLUMNS SELECT
+insert() {
+	sql "INSERT INTO fleet.$1 ($2) SELECT $3"
+}
+
+# fill_fleet HOSTS PLANTED: an interval of a minute, of five programs. h, m and p are the host, minute and program of
+# a row; version 1.5 is on the hosts from 80 on. With PLANTED 1, prog1 waits for locks on web-17, f2 of prog2 takes
+# twice as long on web-42, all programs wait for CPUs on web-63, prog3 1.5 waits for locks, and prog4 does from 12:30.
+fill_fleet() {
+	local hosts=$1 planted=$2 rows load
+	local at="toDateTime($fleet_begin + m * 60)" host="concat('web-', toString(h))" program="concat('prog', toString(p))"
+
+	build/tests/programs/store_driver schema "$store_url/" fleet > /dev/null
+	insert hosts "host, seen, boot, booted, kernel, cpus, version, label_names, label_values" \
+		"concat('web-', toString(number)), toDateTime($fleet_begin), 'b', toDateTime($fleet_begin - 86400), '6.1.0', 4, '1.0',
+		['version', 'zone'], [if(number < 80, '1.4', '1.5'), if(number % 2, 'a', 'b')] FROM numbers($hosts)"
+	rows="(SELECT number % $hosts AS h, intDiv(number, $hosts) % 60 AS m, intDiv(number, $hosts * 60) AS p FROM numbers($hosts * 300))"
+	load="$(spread 0.3 'h, p' load) * $(spread 0.1 'h, p, m' load) * (1 + m / 120.)"
+	insert states "host, t, ms, process, comm, cgroup, threads, exec_user_ns, runnable_ns, lock_futex_ns, sleep_disk_ns, idle_poll_ns" \
+		"$host, $at, 60000, $program, 'worker', '/', 16, toUInt64(exec), toUInt64(runnable), toUInt64(lock), toUInt64(disk),
+		toUInt64(greatest(960e9 - exec - runnable - lock - disk, 0)) FROM (SELECT h, m, p, $load AS load, load * 80e9 AS exec,
+		load * 10e9 * $(spread 0.15 'h, p' runnable) * $(spread 0.1 'h, p, m' runnable) + if($planted AND h = 63, load * 60e9, 0) AS runnable,
+		load * 30e9 * $(spread 0.15 'h, p' lock) * $(spread 0.1 'h, p, m' lock) + if($planted, if(h = 17 AND p = 1, load * 190e9, 0) +
+			if((h >= 80 AND p = 3) OR (m >= 30 AND p = 4), load * 40e9, 0), 0) AS lock,
+		load * 4e9 * $(spread 0.15 'h, p' disk) * $(spread 0.1 'h, p, m' disk) AS disk FROM $rows)"
+	insert stacks "hash, seen, functions" \
+		"number + 1, toDateTime($fleet_begin), ['main', 'serve', concat('f', toString(number)), 'memcpy'] FROM numbers(8)"
+	insert samples "host, t, process, comm, cgroup, class, state, stack, ns, count" \
+		"$host, $at, $program, 'worker', '/', 'on-cpu', 'exec', f + 1, toUInt64(ns), 100 FROM (SELECT h, m, p, f,
+		$load * 80e9 / (f + 1) / 2.7 * $(spread 0.05 'h, p, f' mix) * $(spread 0.2 'h, p, f, m' mix) *
+		if($planted AND h = 42 AND p = 2 AND f = 2, 2, 1) AS ns FROM $rows ARRAY JOIN range(8) AS f)"
+	insert threads "host, t, ms, process, comm, cgroup, tgid, tid, run_time_ns, majflt, measured0, measured1" \
+		"$host, $at, 60000, $program, 'worker', '/', 7, 8, toUInt64($load * 80e9),
+		toUInt64($load * 240 * $(spread 0.2 'h, p' majflt)), bitNot(toUInt64(0)), bitNot(toUInt64(0)) FROM $rows"
+	insert loads "host, t, ms, cpu_some_ns, memory_some_ns, io_some_ns" \
+		"$host, $at, 60000, toUInt64(1e9 * $(spread 0.3 h psi)), 0, 1000000 FROM $rows WHERE p = 0"
+}
+
+fleet() {
+	local verb=$1
+
+	shift
+	build/ctprof fleet "$verb" "ch://127.0.0.1:$store_port/fleet?from=2026-11-20T12:00:00&to=2026-11-20T13:00:00" "$@"
+}
+
+# Hosts of findings, each once.
+hosts_of() {
+	jq -r '[.[].host] | unique | join(" ")' "$1"
+}
+
+# The hosts that differ are found by what was planted, and no others.
+finds_outliers() {
+	start_store new
+	fill_fleet 100 1
+	fleet outliers --format json > "$scratch/json"
+	equal "hosts" "$(hosts_of "$scratch/json")" "web-17 web-42 web-63"
+	equal "programs of web-17" "$(jq -r '[.[] | select(.host == "web-17").program] | unique | join(" ")' "$scratch/json")" prog1
+	jq -e '[.[] | select(.host == "web-17" and .name == "lock")][0] | .kind == "state" and .peers >= 97 and .peers <= 99 and
+		.value > 0.6 and .value < 0.9 and .other > 0.2 and .other < 0.3 and .other_low < .other and .other < .other_high and
+		.effect_low > 0.2 and .q < 1e-6' "$scratch/json" > /dev/null
+	jq -e '[.[] | select(.host == "web-42" and .name == "f2" and .program == "prog2")][0] | .value / .other > 1.5' \
+		"$scratch/json" > /dev/null
+	equal "programs of web-63" "$(jq -r '[.[] | select(.host == "web-63" and .name == "runnable").program] | unique | join(" ")' \
+		"$scratch/json")" "prog0 prog1 prog2 prog3 prog4"
+	fleet outliers > "$scratch/text"
+	has "the answer" "$(head -n 1 "$scratch/text")" "3 of 100 hosts are unlike the others."
+	grep -qE '^  web-17: prog1 waits [0-9]+ % of its busy time for locks; its 9[0-9] peers [0-9]+ % \([0-9]+ % to [0-9]+ %\); q = ' \
+		"$scratch/text"
+	has "what is next" "$(cat "$scratch/text")" "Next: ctprof flame --diff 'ch://127"
+	# The command that it says runs.
+	eval "build/$(sed -n 's/^Next: //p' "$scratch/text")" > "$scratch/flame"
+	equal "columns" "$(fleet outliers --format csv | head -n 1)" \
+		host,program,kind,name,value,other,other_low,other_high,effect,effect_low,effect_high,hosts,peers,p,q
+}
+
+# Hosts that do not differ.
+finds_none() {
+	start_store new
+	fill_fleet 100 0
+	equal "findings" "$(fleet outliers --format json | jq length)" 0
+	has "the answer" "$(fleet outliers)" "No host of 100 is unlike the others."
+	equal "versions" "$(fleet compare --by version=1.4,1.5 --format json | jq length)" 0
+	has "the answer" "$(fleet compare --by version=1.4,1.5)" "version 1.5 (20 hosts) does not differ from version 1.4 (80 hosts)."
+	equal "changes" "$(fleet regressions --since 2026-11-20T12:30:00 --format json | jq length)" 0
+}
+
+# Two versions, by a label and by its hosts; what changed when.
+compares() {
+	local output
+
+	start_store new
+	fill_fleet 100 1
+	fleet compare --by version=1.4,1.5 --format json > "$scratch/json"
+	equal "programs" "$(jq -r '[.[].program] | unique | join(" ")' "$scratch/json")" prog3
+	jq -e '[.[] | select(.name == "lock")][0] | .host == null and .hosts == 20 and .peers == 80 and .effect_low > 0.1' \
+		"$scratch/json" > /dev/null
+	equal "without values" "$(fleet compare --by version --format json | jq -c '[.[].name] | sort')" \
+		"$(jq -c '[.[].name] | sort' "$scratch/json")"
+	equal "zones" "$(fleet compare --by zone=a,b --format json | jq length)" 0
+	fails 1 fleet compare --by version=1.4,2.0
+	has "the values" "$output" "there are: 1.4, 1.5"
+	fails 1 fleet compare --by nothing=1
+	has "no label" "$output" "no host of this query has a label 'nothing'"
+	fleet regressions --since 2026-11-20T12:30:00 --format json > "$scratch/json"
+	equal "what changed" "$(jq -r '[.[].program] | unique | join(" ")' "$scratch/json")" prog4
+	jq -e '[.[] | select(.name == "lock")][0] | .host == null and .value - .other > 0.1' "$scratch/json" > /dev/null
+	has "a flame graph" "$(build/ctprof fleet flame --by zone=a,b --format folded \
+		"ch://127.0.0.1:$store_port/fleet?host=web-1*&from=2026-11-20T12:00:00&to=2026-11-20T13:00:00")" "memcpy"
+	equal "hosts" "$(fleet hosts --format json | jq -r '.[] | select(.host == "web-99").labels')" "version=1.5 zone=a"
+}
+
+# Of few hosts it is said what cannot be known.
+knows_little() {
+	local output
+
+	start_store new
+	fill_fleet 3 0
+	has "three hosts" "$(fleet outliers)" "At least 4 hosts are needed"
+	fails 1 build/ctprof fleet outliers "ch://127.0.0.1:$store_port/fleet?from=2020-01-01T00:00:00&to=2020-01-02T00:00:00"
+	has "no hosts" "$output" "no rows"
+}
+
+run_case "outliers of 100 hosts are found, and no others" finds_outliers
+run_case "hosts that do not differ are not flagged" finds_none
+run_case "two versions, and times" compares
+run_case "of few hosts" knows_little
