@@ -9,10 +9,8 @@ push_labels=('env=prod' 'service.version=1;--' '0start=a' '__name__=evil' 'host=
 # has_protobuf: the decoder for python in $messages, made once. Skips the case without protoc or python3-protobuf.
 has_protobuf() {
 	messages=$scratch/messages
-	if ! command -v protoc > /dev/null || ! /usr/bin/python3 -c 'import google.protobuf' 2> /dev/null; then
-		echo "needs protobuf-compiler and python3-protobuf"
-		return "$SKIPPED"
-	fi
+	command -v protoc > /dev/null || skip "no protobuf-compiler"
+	/usr/bin/python3 -c 'import google.protobuf' 2> /dev/null || skip "no python3-protobuf"
 	[ -d "$messages" ] && return
 	mkdir "$messages"
 	(cd tests/store/proto && protoc -I. --python_out="$messages" $(find . -name '*.proto'))
@@ -50,7 +48,7 @@ sends_real_profile() {
 	local bodies=$scratch/bodies
 
 	has_protobuf
-	((EUID == 0)) || { echo "needs root"; return "$SKIPPED"; }
+	((EUID == 0)) || skip "needs root"
 	rm -rf "$bodies"
 	mkdir "$bodies"
 	[ -s "$scratch/real.json" ] || build/ctprof profile -d 1s -o "$scratch/real.json" > /dev/null
@@ -67,6 +65,50 @@ refuses_tenant() {
 	has "the reason" "$output" "the name of the tenant has control characters"
 }
 
+# start_push_server: $push_port answers, and what arrives is in $arrived.
+start_push_server() {
+	arrived=$scratch/arrived
+	rm -rf "$arrived"
+	mkdir "$arrived"
+	push_port=$(free_port)
+	tests/store/push_server.py "$push_port" "$arrived" &
+	at_end "kill $!"
+	until (: < "/dev/tcp/127.0.0.1/$push_port") 2> /dev/null; do
+		kill -0 "$!"
+		sleep 0.05
+	done
+}
+
+# pushes: what an agent measured of a busy thread arrives at all sinks at once, also what was measured while the server was
+# down, and is what its files have.
+pushes() {
+	local files=$scratch/files sink agent host="host \"'ü"
+
+	((EUID == 0)) || skip "needs root"
+	has_protobuf
+	start_push_server
+	rm -rf "$files" "$scratch/spool"
+	: > "$arrived/down"
+	build/ctprof agent -i 1s -d 8s --host "$host" --label env=prod --tenant team-a --spool "$scratch/spool" \
+		--directory "$files" --pyroscope "http://127.0.0.1:$push_port/pyroscope" \
+		--otlp "http://127.0.0.1:$push_port/otlp" --parca "http://127.0.0.1:$push_port/parca" > "$scratch/said" 2>&1 &
+	agent=$!
+	at_end "kill $agent"
+	until [ -e "$arrived/refused" ]; do
+		kill -0 "$agent"
+		sleep 0.1
+	done
+	rm "$arrived/down"
+	wait "$agent"
+	cat "$scratch/said"
+	has "a line about the server" "$(cat "$scratch/said")" "503"
+	for sink in pyroscope otlp parca; do
+		equal "a tenant" "$(jq -r .header "$arrived/$sink/0.json")" "X-Scope-OrgID: team-a"
+		tests/store/push_decode.py "$messages" "$sink" "$files" "$arrived/$sink" --host "$host" --label env=prod \
+			--bounded 501 --requests 3
+	done
+}
+
 for sink in pyroscope parca otlp; do
 	run_case "what is sent is what was measured, $sink" sent "$sink" plain
 	run_case "labels have names that servers take, $sink" labels "$sink"
@@ -76,3 +118,4 @@ for sink in pyroscope parca otlp; do
 	run_case "a profile of this host, $sink" sends_real_profile "$sink"
 	run_case "a tenant is no header of its own, $sink" refuses_tenant "$sink"
 done
+run_case "an agent pushes to three servers at once, one of which was down" pushes
