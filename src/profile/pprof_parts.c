@@ -71,8 +71,14 @@ static void put_head(struct pprof_writer *w, const struct pprof_parts *parts,
 	pprof_emit(w, &piece);
 }
 
+/* The numbers of the label of the previous sample, which is mostly that of the next. */
+struct comm_numbers {
+	const struct name *comm;
+	int64_t key, value;
+};
+
 static void put_sample(struct pprof_writer *w, const struct pprof_parts *parts,
-		       const struct pprof_part_sample *from)
+		       const struct pprof_part_sample *from, struct comm_numbers *last)
 {
 	Pprof__Profile piece = PPROF__PROFILE__INIT;
 	Pprof__Sample sample = PPROF__SAMPLE__INIT, *item = &sample;
@@ -92,8 +98,11 @@ static void put_sample(struct pprof_writer *w, const struct pprof_parts *parts,
 	sample.n_location_id = w->stack.count;
 	sample.location_id = w->stack.items;
 	if (from->comm && from->comm->length) {
-		label.key = pprof_text(w, PPROF_PART_COMM);
-		label.str = pprof_name(w, from->comm);
+		if (from->comm != last->comm)
+			*last = (struct comm_numbers){ from->comm, pprof_text(w, PPROF_PART_COMM),
+						       pprof_name(w, from->comm) };
+		label.key = last->key;
+		label.str = last->value;
 		sample.n_label = 1;
 		sample.label = &labels;
 	}
@@ -107,6 +116,7 @@ struct error *pprof_part_write(struct pprof_parts *parts, const struct pprof_par
 			       json_sink sink, void *context, size_t *ret_taken)
 {
 	struct pprof_writer w;
+	struct comm_numbers last = { 0 };
 	size_t taken = 0;
 
 	pprof_writer_init(&w, parts->profile, &parts->locations, parts->ids);
@@ -114,9 +124,8 @@ struct error *pprof_part_write(struct pprof_parts *parts, const struct pprof_par
 	if (!w.error)
 		put_head(&w, parts, head);
 	while (taken < count && taken < PPROF_PART_SAMPLES_MOST && w.bytes < PPROF_PART_BYTES_MOST)
-		put_sample(&w, parts, &samples[taken++]);
-	if (!w.error)
-		pprof_fail(&w, gzip_finish(&w.gzip));
+		put_sample(&w, parts, &samples[taken++], &last);
+	pprof_finish(&w);
 	pprof_writer_deinit(&w);
 	if (!w.error)
 		*ret_taken = taken;

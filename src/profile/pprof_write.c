@@ -170,8 +170,7 @@ static void write_messages(struct file_writer *f)
 	pprof_put_program(w);
 	for (size_t i = 0; i < w->profile->samples.count && !w->error; i++)
 		put_sample(f, &w->profile->samples.items[i]);
-	if (!w->error)
-		pprof_fail(w, gzip_finish(&w->gzip));
+	pprof_finish(w);
 }
 
 struct error *profile_write_pprof(const struct profile *profile, json_sink sink, void *context)

@@ -17,18 +17,36 @@ void pprof_fail(struct pprof_writer *w, struct error *err)
 		w->error = err;
 }
 
+/* deflate() takes as long for some bytes as for some thousand. */
+#define PACKED_ENOUGH ((size_t)32 * 1024)
+
+static void flush(struct pprof_writer *w)
+{
+	if (!w->error)
+		pprof_fail(w, gzip_write(&w->gzip, w->packed.items, w->packed.count));
+	w->packed.count = 0;
+}
+
 void pprof_emit(struct pprof_writer *w, const Pprof__Profile *piece)
 {
-	size_t length = pprof__profile__get_packed_size(piece);
+	const size_t length = pprof__profile__get_packed_size(piece);
 
-	w->packed.count = 0;
 	if (!w->error && !array_reserve(&w->packed, length + 1))
 		pprof_fail(w, &error_no_memory);
 	if (w->error)
 		return;
-	pprof__profile__pack(piece, w->packed.items);
+	pprof__profile__pack(piece, w->packed.items + w->packed.count);
+	w->packed.count += length;
 	w->bytes += length;
-	pprof_fail(w, gzip_write(&w->gzip, w->packed.items, length));
+	if (w->packed.count >= PACKED_ENOUGH)
+		flush(w);
+}
+
+void pprof_finish(struct pprof_writer *w)
+{
+	flush(w);
+	if (!w->error)
+		pprof_fail(w, gzip_finish(&w->gzip));
 }
 
 /* The number of a new thing in a map, which counts from `first`; `is_new` says so. 0: an error. */
@@ -51,16 +69,21 @@ static uint32_t intern_number(struct pprof_writer *w, struct word_map *map, stru
 
 static int64_t string(struct pprof_writer *w, const char *bytes, size_t length)
 {
-	_cleanup_free_ char *clean = malloc(length * UTF8_REPLACEMENT_LENGTH + 1);
+	const struct text raw = { bytes, length };
+	_cleanup_free_ char *clean = NULL;
 	Pprof__Profile piece = PPROF__PROFILE__INIT;
 	const struct name *name = NULL;
 	bool is_new;
 	uint32_t number;
 	char *item;
 
-	if (clean)
-		name = names_intern(&w->strings, clean,
-				    utf8_clean((struct text){ bytes, length }, clean));
+	if (utf8_is_valid(raw)) {
+		name = names_intern(&w->strings, bytes, length);
+	} else {
+		clean = malloc(length * UTF8_REPLACEMENT_LENGTH + 1);
+		if (clean)
+			name = names_intern(&w->strings, clean, utf8_clean(raw, clean));
+	}
 	if (!name) {
 		pprof_fail(w, &error_no_memory);
 		return 0;

@@ -16,7 +16,7 @@
 struct pprof_writer {
 	const struct profile *profile;
 	struct gzip_writer gzip;
-	uint64_t bytes;     /* written, before they are packed */
+	uint64_t bytes;     /* emitted, before they are packed */
 	struct arena arena; /* of strings as they are written */
 	struct names strings;
 	struct word_map string_numbers, functions, mappings;
@@ -43,7 +43,7 @@ struct pprof_writer {
 	} stack;
 	struct {
 		ARRAY(unsigned char);
-	} packed;
+	} packed;            /* what was emitted last */
 	struct error *error; /* the first one; nothing is written after it */
 };
 
@@ -56,6 +56,8 @@ void pprof_writer_deinit(struct pprof_writer *w);
 /* Keep the error; NULL: there is none. */
 void pprof_fail(struct pprof_writer *w, struct error *err);
 void pprof_emit(struct pprof_writer *w, const Pprof__Profile *piece);
+/* All was emitted: hand it out. */
+void pprof_finish(struct pprof_writer *w);
 
 /* The number of a string, which is written if it is new. */
 int64_t pprof_text(struct pprof_writer *w, const char *text);
