@@ -166,7 +166,7 @@ static const struct option_row agent_rows[] = {
 	{ "ca-file", 0, "FILE", parse_string, AGENT_AT(ca_file),
 	  "Trust servers with certificates of FILE (PEM) instead of those that the host trusts.", NULL, false },
 	{ "tenant", 0, "NAME", parse_string, AGENT_AT(tenant),
-	  "Send NAME as the tenant to Pyroscope (X-Scope-OrgID).", NULL, false },
+	  "Send profiles as those of the tenant NAME (X-Scope-OrgID).", NULL, false },
 	{ "config", 0, "FILE", parse_string, AGENT_AT(config),
 	  "Read options from FILE (default " CONFIG_DEFAULT ", if it exists): a line for each, as "
 	  "'key = value', where the key is a long option of this list. The command line takes "
