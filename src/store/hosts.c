@@ -206,9 +206,13 @@ struct error *store_hosts_read(struct store *store, const struct store_url *url,
 			       struct store_hosts *ret)
 {
 	struct store_hosts hosts = { 0 };
+	enum store_detail detail = STORE_ROWS;
 	struct error *err = read_loads(store, url, &hosts);
+	bool has_more = false;
 
 	if (!err && !hosts.count)
+		err = store_detail_next(store, url, "loads", &detail, &has_more);
+	if (!err && !hosts.count && has_more)
 		err = read_hours(store, url, &hosts);
 	if (!err && !hosts.count)
 		err = store_nothing(store, url, "loads");

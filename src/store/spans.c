@@ -18,12 +18,45 @@ enum store_detail store_detail_of(const struct store_url *url)
 	return url->to_s - url->from_s > ROWS_MOST_S ? STORE_SUMS : STORE_ROWS;
 }
 
-bool store_detail_next(enum store_detail *detail)
+static struct error *take_time(void *context, const union store_value *values)
 {
+	uint64_t *first_s = context;
+
+	*first_s = values[0].number;
+	return NULL;
+}
+
+/* The time of the oldest row; of an empty table, servers say 1970. */
+static struct error *find_first(struct store *store, const char *table, const char *suffix,
+				uint64_t *ret_s)
+{
+	static const struct store_column column = { "t", STORE_TIME };
+	struct sql sql = store_sql(store);
+	struct error *err;
+
+	*ret_s = 0;
+	sql_add(&sql, "SELECT min(t) FROM %s%s", table, suffix);
+	err = store_query(store, &sql, &column, 1, 1, take_time, ret_s);
+	sql_deinit(&sql);
+	return err;
+}
+
+struct error *store_detail_next(struct store *store, const struct store_url *url, const char *table,
+				enum store_detail *detail, bool *ret_more)
+{
+	const bool had_minutes = *detail == STORE_MINUTES;
+	uint64_t first_s;
+	struct error *err;
+
+	*ret_more = false;
 	if (*detail == STORE_HOURS)
-		return false;
-	*detail = *detail == STORE_MINUTES ? STORE_HOURS : STORE_MINUTES;
-	return true;
+		return NULL;
+	err = find_first(store, table, had_minutes ? tables[MINUTES].suffix : "", &first_s);
+	if (err)
+		return err;
+	*ret_more = first_s == 0 || first_s >= url->to_s;
+	*detail = had_minutes ? STORE_HOURS : STORE_MINUTES;
+	return NULL;
 }
 
 static size_t divide(uint64_t from_s, uint64_t to_s, size_t table, struct store_span *ret)

@@ -7,7 +7,7 @@
 #ifndef STORE_SPANS_H
 #define STORE_SPANS_H
 
-#include "store/sql.h"
+#include "store/query.h"
 
 /* What a time is read from. */
 enum store_detail {
@@ -20,9 +20,12 @@ enum store_detail {
 /* Rows up to two hours: they say more. */
 enum store_detail store_detail_of(const struct store_url *url);
 
-/* What to read where there was nothing: rows that are no longer kept have sums. False: nothing
- * else. */
-bool store_detail_next(enum store_detail *detail);
+/*
+ * What to read where there was nothing: sums, which are kept longer, if the kept rows of this table
+ * begin after the time. `*ret_more` false: nothing else, as rows of the time would still be there.
+ */
+struct error *store_detail_next(struct store *store, const struct store_url *url, const char *table,
+				enum store_detail *detail, bool *ret_more) MUST_CHECK;
 
 struct store_span {
 	const char *suffix; /* of the table: "", "_1m", "_1h" */
@@ -37,8 +40,7 @@ size_t store_spans(uint64_t from_s, uint64_t to_s, enum store_detail detail,
 		   struct store_span ret[STORE_SPANS_MAX]);
 
 /* Add a subquery in parentheses: expressions over the rows that the URL selects, of a table that
- * has sums. Those of sums are of rows at the ends of sums,
- * too. */
+ * has sums. `of_sums` is used for rows at the ends of sums, too. */
 struct store_rows {
 	const char *table, *of_rows, *of_sums;
 	unsigned selectors;

@@ -387,14 +387,17 @@ static struct error *load(struct loading *loading, struct store *store)
 {
 	struct store_hosts hosts = { 0 };
 	struct error *err = store_hosts_read(store, loading->url, &hosts);
+	bool has_more = true;
 
 	loading->detail = store_detail_of(loading->url);
-	do {
-		if (!err)
-			err = load_stacks(loading, store);
+	while (!err && !loading->rows && has_more) {
+		err = load_stacks(loading, store);
 		if (!err)
 			err = load_samples(loading, store);
-	} while (!err && !loading->rows && store_detail_next(&loading->detail));
+		if (!err && !loading->rows)
+			err = store_detail_next(store, loading->url, "samples", &loading->detail,
+						&has_more);
+	}
 	if (!err && !loading->rows)
 		err = store_nothing(store, loading->url, "samples");
 	if (!err)

@@ -284,12 +284,15 @@ static struct error *load(struct loading *loading, struct store *store)
 	struct ctprof_snapshot *snapshot = loading->snapshot;
 	struct store_hosts hosts = { 0 };
 	struct error *err = store_hosts_read(store, loading->url, &hosts);
+	bool has_more = true;
 
 	loading->detail = store_detail_of(loading->url);
-	do {
-		if (!err)
-			err = load_programs(loading, store);
-	} while (!err && !snapshot->threads.count && store_detail_next(&loading->detail));
+	while (!err && !snapshot->threads.count && has_more) {
+		err = load_programs(loading, store);
+		if (!err && !snapshot->threads.count)
+			err = store_detail_next(store, loading->url, "threads", &loading->detail,
+						&has_more);
+	}
 	if (!err && !snapshot->threads.count)
 		err = store_nothing(store, loading->url, "threads");
 	if (!err)

@@ -148,6 +148,11 @@ tells_what_there_is() {
 	has "processes" "$output" "of 'process' there are "
 	fails 1 $ctprof show "$query?comm=x';DROP%20TABLE%20samples&to=$end_s"
 	has "names" "$output" "of 'comm' there are worker-"
+	# Sums of its hour are of other times, and count only if rows of the time are no longer kept.
+	for command in flame show; do
+		fails 1 $ctprof $command "$query?from=$((end_s + 60))&to=$((end_s + 120))"
+		has "the hour of others" "$output" "there are web-1, web-2, web-3, from 20"
+	done
 	fails 1 $ctprof flame "ch://127.0.0.1:$store_port/nothing"
 	has "a database" "$output" "there is no such database"
 	fails 1 $ctprof flame "ch://127.0.0.1:$store_port/default"
