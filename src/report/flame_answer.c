@@ -26,6 +26,8 @@ static void print_percent(FILE *out, double factor, const char *sign_of_more)
 
 	if (isinf(percent))
 		fputs("...", out);
+	else if (fabs(percent) < 0.05)
+		fputs("0.0", out);
 	else
 		fprintf(out, "%s%.*f", percent >= 0 ? sign_of_more : "", decimals_of(percent),
 			percent);
@@ -430,17 +432,17 @@ struct error *method_report(FILE *out, const struct profile_report *report,
 	if (c->test_count)
 		fprintf(out,
 			"\n%zu test%s of functions and stacks; of what is called known, at most "
-			"%.0f %% is chance\n(q, Benjamini-Hochberg).",
+			"%.0f %% "
+			"is\nchance (q, Benjamini-Hochberg).\n",
 			c->test_count, plural(c->test_count), 100 * FLAME_RATE);
 	else
-		fputs("\nThere is too little time in these profiles to compare any of it.", out);
+		fputs("\nThere is too little time in these profiles to compare any of it.\n", out);
 	if (c->is_approximate)
-		fputs(" One profile on each side shows only\nin part how much times vary: this is "
-		      "an approximation. Several show more:\n"
-		      "    sudo ctprof profile --mode on --interval 10 -d 100 -o before.raw\n"
-		      "    ctprof flame --diff --significant before.*.raw -- after.*.raw",
+		fputs("One profile on each side shows only in part how much times vary, so this is "
+		      "an\napproximation. Several show more:\n"
+		      "  sudo ctprof profile --mode on --interval 10 -d 100 -o before.raw\n"
+		      "  ctprof flame --diff --significant before.*.raw -- after.*.raw\n",
 		      out);
-	fputc('\n', out);
 	return NULL;
 }
 
