@@ -281,6 +281,16 @@ static struct error *take_sample(void *context, const union store_value *row)
 	return profile_add(loading->profile, &sample);
 }
 
+/*
+ * One number for all names of a row. Hashes of LowCardinality columns are those of their
+ * dictionaries, so this takes half of what grouping by the names does (10.8 million rows: 0.9 s of
+ * CPU rather than 1.5 s). Of a million groups, two have the same number once in 10^7 queries.
+ */
+#define HASH(column, bits) "bitRotateLeft(cityHash64(" column "), " bits ")"
+#define ROW_HASH                                                                                 \
+	"bitXor(bitXor(bitXor(bitXor(" HASH("process", "11") ", " HASH("comm", "22") "), " HASH( \
+		"cgroup", "33") "), " HASH("class", "44") "), " HASH("state", "55") ")"
+
 static struct error *load_samples(struct loading *loading, struct store *store)
 {
 	const bool by_host = loading->url->by_host;
@@ -288,15 +298,14 @@ static struct error *load_samples(struct loading *loading, struct store *store)
 	struct error *err;
 
 	sql_add(&sql,
-		"SELECT %s, toString(process), toString(comm), toString(cgroup), "
-		"toString(class), toString(state), stack, sum_ns, sum_count, most FROM "
-		"(SELECT %sprocess, comm, cgroup, class, state, stack, sum(ns) AS sum_ns, "
-		"sum(times) AS sum_count, max(longest) AS most FROM ",
+		"SELECT %s, toString(of_process), toString(of_comm), toString(of_cgroup), "
+		"toString(of_class), toString(of_state), stack, sum_ns, sum_count, most FROM "
+		"(SELECT %sany(process) AS of_process, any(comm) AS of_comm, any(cgroup) AS "
+		"of_cgroup, any(class) AS of_class, any(state) AS of_state, stack, sum(ns) AS "
+		"sum_ns, sum(times) AS sum_count, max(longest) AS most FROM ",
 		by_host ? "toString(host)" : "''", by_host ? "host, " : "");
 	sql_add_rows(&sql, loading->url, loading->detail, &sample_rows);
-	sql_add(&sql,
-		" GROUP BY %sprocess, comm, cgroup, class, state, stack ORDER BY sum_ns DESC "
-		"LIMIT %llu)",
+	sql_add(&sql, " GROUP BY %s" ROW_HASH ", stack ORDER BY sum_ns DESC LIMIT %llu)",
 		by_host ? "host, " : "", (unsigned long long)STORE_SAMPLES_MOST);
 	err = store_query(store, &sql, sample_columns, SAMPLE_COLUMNS, STORE_SAMPLES_MOST,
 			  take_sample, loading);
