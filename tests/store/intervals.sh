@@ -8,18 +8,6 @@ driver=build/tests/programs/store_driver
 host="it's \\' \`; DROP"
 time=1795177800
 
-# post_requests DIR: as the agent's sender does.
-post_requests() {
-	local target number
-
-	for target in "$1"/*.target; do
-		number=${target%.target}
-		curl -sS --max-time 300 -H "Content-Encoding: gzip" --data-binary "@$number.body" -o "$scratch/said" \
-			-w '%{http_code}\n' "$store_url/$(cat "$target")" > "$scratch/status"
-		[ "$(cat "$scratch/status")" = 200 ] || { cat "$scratch/said"; return 1; }
-	done
-}
-
 # make_interval [INTERVALS]: requests in $requests, for the database fleet.
 make_interval() {
 	requests=$(mktemp -d "$scratch/requests.XXXXXX")

@@ -137,6 +137,46 @@ reports() {
 	grep -q run_time_ns "$scratch/page.html"
 }
 
+# encode_host: requests of 2 s of this host, of which the files are in $scratch: a profile and two snapshots.
+encode_host() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	cp "$(command -v bash)" "$scratch/busy_reader"
+	"$scratch/busy_reader" -c 'while :; do :; done' &
+	at_end "kill $!"
+	sleep 0.2
+	$ctprof capture -q -o "$scratch/before.ctprof.zst"
+	$ctprof profile -q --mode both -d 2s -o "$scratch/profile.json"
+	$ctprof capture -q -o "$scratch/after.ctprof.zst"
+	mkdir -p "$scratch/requests"
+	$driver reencode "$scratch/profile.json" "$scratch/before.ctprof.zst" "$scratch/after.ctprof.zst" \
+		"$store_url/fleet" host-1 "$end_s" "$scratch/requests"
+}
+
+# delta METRIC: of the process between the two files.
+delta() {
+	$ctprof compare "$scratch/before.ctprof.zst" "$scratch/after.ctprof.zst" --window --match busy_reader \
+		--metrics "$1" --format json | jq ".. | objects | select(.metric? == \"$1\") | .delta" | head -n 1
+}
+
+# What a host sent is what its files say: each stack to the nanosecond, and counters.
+reads_what_files_say() {
+	local metric
+
+	start_store "$1"
+	query="ch://127.0.0.1:$store_port/fleet?from=$((end_s - 5))&to=$((end_s + 5))"
+	$driver schema "$store_url/" fleet
+	encode_host
+	post_requests "$scratch/requests"
+	$ctprof flame -q "$scratch/profile.json" --format folded -o - | sort > "$scratch/of_file"
+	$ctprof flame -q "$query" --format folded -o - | sort > "$scratch/of_store"
+	[ "$(wc -l < "$scratch/of_file")" -gt 10 ]
+	cmp "$scratch/of_file" "$scratch/of_store" || { diff "$scratch/of_file" "$scratch/of_store" | head -n 20; return 1; }
+	for metric in run_time_ns nonvoluntary_csw minflt; do
+		delta $metric | grep -qE '^[0-9]+$'
+		equal "$metric" "$(value "$query&process=busy_reader" $metric)" "$(delta $metric)"
+	done
+}
+
 # What is not there is told, with what there is.
 tells_what_there_is() {
 	local output
@@ -225,6 +265,7 @@ no_server() {
 for kind in new old; do
 	run_case "profiles are those of the rows, $kind" reads_profiles "$kind"
 	run_case "snapshots are those of the rows, $kind" reads_snapshots "$kind"
+	run_case "queries say what files say, $kind" reads_what_files_say "$kind"
 	run_case "times are compared, $kind" compares "$kind"
 	run_case "intervals are replayed, $kind" replays "$kind"
 	run_case "pages are made, $kind" reports "$kind"

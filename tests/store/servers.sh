@@ -143,6 +143,18 @@ post_to_store() {
 	[ "$(cat "$scratch/status")" = 200 ]
 }
 
+# post_requests DIR: requests that are files, as the agent's sender does.
+post_requests() {
+	local target number
+
+	for target in "$1"/*.target; do
+		number=${target%.target}
+		curl -sS --max-time 300 -H "Content-Encoding: gzip" --data-binary "@$number.body" -o "$scratch/said" \
+			-w '%{http_code}\n' "$store_url/$(cat "$target")" > "$scratch/status"
+		[ "$(cat "$scratch/status")" = 200 ] || { cat "$scratch/said"; return 1; }
+	done
+}
+
 url_word() {
 	local LC_ALL=C text=$1 i byte
 
