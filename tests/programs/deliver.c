@@ -162,6 +162,7 @@ int main(int argc, char **argv)
 		.stalled_ns = 2 * NS_PER_S,
 		.retry_ns = NS_PER_S / 10,
 		.netrc = getenv("DELIVER_NETRC"),
+		.ca_file = getenv("DELIVER_CA"),
 	};
 	struct stat st;
 

@@ -4,6 +4,7 @@
 # arrives once, or is counted as lost, or waits in the spool.
 
 deliver=build/tests/programs/deliver
+stub_pem=
 
 # start_stub: sets $stub, its folder, and $stub_url.
 start_stub() {
@@ -16,7 +17,7 @@ start_stub() {
 }
 
 start_stub_again() {
-	python3 tests/store/stub_server.py "$stub_port" "$stub" &
+	python3 tests/store/stub_server.py "$stub_port" "$stub" $stub_pem &
 	stub_pid=$!
 	until (: < "/dev/tcp/127.0.0.1/$stub_port") 2> /dev/null; do
 		kill -0 "$stub_pid"
@@ -247,6 +248,25 @@ sends_passwords() {
 	equal "files with it" "$(grep -rl secret "$spool" || :)" ""
 }
 
+# The file of certificates is one that nobody else may read.
+sends_by_tls() {
+	command -v openssl > /dev/null || skip "no openssl"
+	stub_pem=$scratch/stub.pem
+	openssl req -x509 -newkey rsa:2048 -nodes -keyout "$scratch/key.pem" -out "$scratch/cert.pem" -days 2 \
+		-subj /CN=localhost -addext subjectAltName=DNS:localhost
+	cat "$scratch/cert.pem" "$scratch/key.pem" > "$stub_pem"
+	chmod 600 "$scratch/cert.pem"
+	start_stub
+	start_deliver 1000000 "https://localhost:$stub_port/"
+	tell add 1 1000
+	wait_for "a refusal of the certificate" grep -q 'SSL certificate problem' "$said"
+	end_deliver
+	export DELIVER_CA=$scratch/cert.pem
+	start_deliver 1000000 "https://localhost:$stub_port/"
+	end_deliver finish
+	has_arrived 1
+}
+
 # The senders of $deliver_pid.
 sender_pids() {
 	local starter
@@ -352,6 +372,7 @@ run_case "the spool is bounded, and the oldest are dropped" spool_is_bounded
 run_case "a full disk drops the oldest" disk_is_full
 run_case "a spool has one agent" one_agent
 run_case "passwords come from a netrc file" sends_passwords
+run_case "certificates are checked" sends_by_tls
 run_case "senders have no privileges" sender_is_confined
 run_case "a sender that crashes is started again" sender_crashes
 run_case "the agent ends with what starts senders" starter_ends

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# stub_server.py PORT DIRECTORY: a server that takes requests of tests/programs/deliver, and misbehaves.
+# stub_server.py PORT DIRECTORY [PEM]: a server that takes requests of tests/programs/deliver, and misbehaves. With PEM, a
+# file with a certificate and its key, it speaks TLS.
 #
 # POST /?id=ID is kept as a line in DIRECTORY/arrived; GET /?check=ID answers how often it is there. DIRECTORY/mode says
 # what happens to requests, and DIRECTORY/requests gets a line for each: its method, target, mode, length, and headers
@@ -11,6 +12,7 @@ import http.server
 import os
 import random
 import socketserver
+import ssl
 import sys
 import threading
 import time
@@ -140,4 +142,9 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
 
 
 load()
-Server(("127.0.0.1", port), Handler).serve_forever()
+server = Server(("127.0.0.1", port), Handler)
+if len(sys.argv) > 3:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(sys.argv[3])
+    server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+server.serve_forever()
