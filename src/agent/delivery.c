@@ -17,22 +17,28 @@
 #define RETRY_NS       NS_PER_S
 #define RETRY_MOST_NS  (300 * NS_PER_S)
 #define RETRY_AFTER_NS (3600 * NS_PER_S) /* the longest that a server may ask for */
-/* After so many failures a request may be dropped to make room, although it may have arrived. */
-#define FAILURES_HELD 8
+/* After so many failures at the same request, the server is given another one. If it takes that,
+ * the request is the reason, and is dropped. For some time afterwards, one failure is enough. */
+#define FAILURES_MOST 6
+#define SUSPECT_NS    (3600 * NS_PER_S)
 #define MEMORY_MOST   ((uint64_t)128 << 20)
 /* A sink that fails every now and then is reported no more often. */
 #define SAY_NS (60 * NS_PER_S)
 
-/* A sink. Its first request is *uncertain* if it may have arrived. */
+/* A sink. The request that is sent is *uncertain* if it may have arrived. */
 struct channel {
 	struct delivery_sink sink;
 	int socket; /* of its sender; -1: there is none */
 	bool is_busy, is_uncertain;
+	bool is_second_uncertain;     /* after a start, the second request may have arrived, too */
+	bool was_said;                /* that it fails */
 	uint32_t job;                 /* what the sender does: enum sender_kind */
+	size_t index;                 /* of the request; 1: another one than that which fails */
 	unsigned failures;            /* since something worked */
+	unsigned at_request;          /* failures of the server at the first request */
+	uint64_t suspect_ns;          /* when a request was the reason; 0: never */
 	uint64_t due_ns;              /* the next attempt */
 	uint64_t failing_ns, said_ns; /* since when it fails; 0: it works, or that was not said */
-	bool was_said;
 };
 
 struct delivery {
@@ -165,12 +171,21 @@ static void end_sender(struct channel *c)
 		close(take_fd(c->socket));
 }
 
-/* Let the first request be dropped to make room for others, unless it is not known whether it has
- * arrived: then it would be counted although it may be there. */
-static void settle(struct delivery *d, struct channel *c, bool is_uncertain, bool is_held)
+/* Hold the request in the spool if it may have arrived: to drop it would count it although it may
+ * be there. */
+static void settle(struct delivery *d, struct channel *c, bool is_uncertain)
 {
 	c->is_uncertain = is_uncertain;
-	spool_hold_first(d->spool, index_of(d, c), is_held);
+	spool_hold(d->spool, index_of(d, c), is_uncertain ? c->index + 1 : 0);
+}
+
+/* Go on with the first request. */
+static void go_on(struct delivery *d, struct channel *c)
+{
+	c->index = 0;
+	c->at_request = 0;
+	settle(d, c, c->is_second_uncertain);
+	c->is_second_uncertain = false;
 }
 
 static void fail(struct delivery *d, struct channel *c, const char *why, uint64_t retry_after_ns)
@@ -186,7 +201,7 @@ static void fail_without_sender(struct delivery *d, struct channel *c)
 	end_sender(c);
 	c->is_busy = false;
 	if (was_sent)
-		settle(d, c, true, true);
+		settle(d, c, true);
 	fail(d, c, "the process that sends requests has ended", 0);
 }
 
@@ -206,7 +221,6 @@ static struct error *begin_sender(struct delivery *d, struct channel *c)
 static void begin_job(struct delivery *d, struct channel *c)
 {
 	struct sender_job job;
-	bool has_check;
 	struct error *err = c->socket < 0 ? begin_sender(d, c) : NULL;
 	int fd;
 
@@ -215,15 +229,16 @@ static void begin_job(struct delivery *d, struct channel *c)
 		error_destroy(err);
 		return;
 	}
-	if (!spool_open_first(d->spool, index_of(d, c), &fd, &has_check)) {
+	if (c->index >= spool_count(d->spool, index_of(d, c)))
+		go_on(d, c);
+	if (!spool_open_request(d->spool, index_of(d, c), c->index, &fd)) {
 		c->due_ns = now() + d->retry_ns;
 		return;
 	}
-	c->is_uncertain &= has_check;
 	c->job = c->is_uncertain ? SENDER_CHECK : SENDER_SEND;
 	job = (struct sender_job){ .kind = c->job };
 	c->is_busy = true;
-	spool_hold_first(d->spool, index_of(d, c), true);
+	spool_hold(d->spool, index_of(d, c), c->index + 1);
 	err = report_send(c->socket, &job, sizeof(job), &fd, 1);
 	close(fd);
 	if (err) {
@@ -232,41 +247,78 @@ static void begin_job(struct delivery *d, struct channel *c)
 	}
 }
 
+/* The request has arrived. If it was given to the server because it fails at the first one, that
+ * one is the reason. */
+static void take_success(struct delivery *d, struct channel *c)
+{
+	const size_t sink = index_of(d, c), index = c->index;
+
+	settle(d, c, false);
+	spool_remove(d->spool, sink, index);
+	if (index) {
+		if (!c->suspect_ns || now() - c->suspect_ns >= SUSPECT_NS)
+			say(d, "%s: what it fails at is dropped, for it takes other requests",
+			    c->sink.name);
+		c->suspect_ns = now();
+		spool_drop(d->spool, sink, 0, "refused");
+	}
+	go_on(d, c);
+	note_success(d, c);
+}
+
+/* The server failed at the request, which has not arrived. Is it time to try another one? */
+static void consider_another(struct delivery *d, struct channel *c)
+{
+	const bool is_suspect = c->suspect_ns && now() - c->suspect_ns < SUSPECT_NS;
+
+	settle(d, c, false);
+	if (c->index)
+		go_on(d, c);
+	else if (c->at_request >= (is_suspect ? 1 : FAILURES_MOST) &&
+		 spool_count(d->spool, index_of(d, c)) > 1)
+		c->index = 1;
+}
+
+static void take_refusal(struct delivery *d, struct channel *c, const char *what, const char *said)
+{
+	const size_t index = c->index;
+
+	if (said)
+		note_failure(d, c, "what it refuses is dropped", said);
+	settle(d, c, false);
+	spool_drop(d->spool, index_of(d, c), index, what);
+	go_on(d, c);
+}
+
 static void take_answer(struct delivery *d, struct channel *c, const struct sender_answer *answer)
 {
-	const size_t sink = index_of(d, c);
 	const bool was_check = c->job == SENDER_CHECK;
 
 	c->is_busy = false;
 	switch (answer->outcome) {
 	case SENDER_DONE:
-		settle(d, c, false, false);
-		spool_remove_first(d->spool, sink);
-		note_success(d, c);
+		take_success(d, c);
 		break;
 	case SENDER_ABSENT:
-		settle(d, c, false, false);
+		consider_another(d, c);
 		break;
 	case SENDER_REFUSED:
-		settle(d, c, false, false);
-		note_failure(d, c, "what it refuses is dropped", answer->said);
-		spool_drop_first(d->spool, sink, "refused");
+		take_refusal(d, c, "refused", answer->said);
 		break;
 	case SENDER_DAMAGED:
-		settle(d, c, false, false);
-		spool_drop_first(d->spool, sink, "damaged");
-		break;
-	case SENDER_UNKNOWN:
-		settle(d, c, true, true);
-		fail(d, c, answer->said, answer->retry_after_ns);
+		take_refusal(d, c, "damaged", NULL);
 		break;
 	case SENDER_FAILED:
-		/* A request at which a server fails always must not stay for good. */
-		settle(d, c, true, c->failures < FAILURES_HELD);
+		c->at_request += !c->index;
+		settle(d, c, true);
+		fail(d, c, answer->said, answer->retry_after_ns);
+		break;
+	case SENDER_UNKNOWN:
+		settle(d, c, true);
 		fail(d, c, answer->said, answer->retry_after_ns);
 		break;
 	default:
-		settle(d, c, was_check, was_check);
+		settle(d, c, was_check);
 		fail(d, c, answer->said, answer->retry_after_ns);
 		break;
 	}
@@ -485,7 +537,8 @@ static void resume(struct delivery *d)
 {
 	for (size_t i = 0; i < d->count; i++)
 		if (spool_count(d->spool, i)) {
-			settle(d, &d->channels[i], true, true);
+			settle(d, &d->channels[i], true);
+			d->channels[i].is_second_uncertain = true;
 			d->channels[i].due_ns = now() + d->retry_ns;
 		}
 	set_timer(d);

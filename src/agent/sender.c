@@ -77,10 +77,11 @@ static bool is_refused(long status)
 	return status == 400 || status == 413 || status == 415 || status == 422;
 }
 
-/* An error of the server, or of a proxy that waited for one, in the middle of it? */
+/* An error of the server, or of a proxy that waited for one, in the middle of it; or a table that
+ * is not there? */
 static bool is_failure(long status)
 {
-	return status == 408 || status == 500 || status == 502 || status == 504;
+	return status == 404 || status == 408 || status == 500 || status == 502 || status == 504;
 }
 
 static enum sender_outcome outcome_of(long status)
@@ -186,7 +187,7 @@ static enum sender_outcome outcome_of_check(const struct http_answer *http,
 	uint64_t number;
 
 	/* A check that is never answered must not stop what comes after it. */
-	if (is_refused(http->status))
+	if (is_refused(http->status) || http->status == 404)
 		return SENDER_ABSENT;
 	if (http->status / 100 != 2 || !text_u64(said, &number))
 		return SENDER_RETRY;

@@ -47,7 +47,7 @@ enum sender_outcome {
 	SENDER_ABSENT,  /* of a check: it has not arrived */
 	SENDER_REFUSED, /* the server will never take it */
 	SENDER_RETRY,   /* the server does not take it now */
-	SENDER_FAILED,  /* the server failed, perhaps after it had taken it */
+	SENDER_FAILED,  /* the server failed at this request, perhaps after it had taken it */
 	SENDER_UNSENT,  /* there is no connection */
 	SENDER_UNKNOWN, /* there was no answer */
 	SENDER_DAMAGED, /* the file is no request */

@@ -31,7 +31,7 @@ struct entry {
 struct folder {
 	const char *name; /* of the sink */
 	int dir;
-	bool is_held; /* the first entry is not dropped */
+	size_t held; /* so many of the first entries are not dropped */
 	struct {
 		ARRAY(struct entry); /* by id */
 	} entries;
@@ -128,8 +128,7 @@ static void forget(struct spool *spool, struct folder *folder, size_t index)
 	folder->entries.count--;
 	memmove(&folder->entries.items[index], &folder->entries.items[index + 1],
 		(folder->entries.count - index) * sizeof(struct entry));
-	if (!index)
-		folder->is_held = false;
+	folder->held -= index < folder->held;
 }
 
 /* Count a request, then remove its file. */
@@ -162,10 +161,10 @@ static struct folder *find_oldest(struct spool *spool)
 	for (size_t i = 0; i < spool->folder_count; i++) {
 		struct folder *folder = &spool->folders[i];
 
-		if (folder->entries.count <= folder->is_held ||
-		    folder->entries.items[folder->is_held].id >= least)
+		if (folder->entries.count <= folder->held ||
+		    folder->entries.items[folder->held].id >= least)
 			continue;
-		least = folder->entries.items[folder->is_held].id;
+		least = folder->entries.items[folder->held].id;
 		oldest = folder;
 	}
 	return oldest;
@@ -176,7 +175,7 @@ static bool drop_oldest(struct spool *spool, const char *why)
 	struct folder *folder = find_oldest(spool);
 
 	if (folder)
-		drop(spool, folder, folder->is_held, why);
+		drop(spool, folder, folder->held, why);
 	return folder;
 }
 
@@ -307,7 +306,7 @@ struct error *spool_add(struct spool *spool, size_t sink, const struct sink_requ
 	return err;
 }
 
-/* --- the first request of a sink --- */
+/* --- requests of a sink --- */
 
 size_t spool_count(const struct spool *spool, size_t sink)
 {
@@ -319,55 +318,54 @@ uint64_t spool_bytes(const struct spool *spool)
 	return spool->bytes;
 }
 
-bool spool_open_first(struct spool *spool, size_t sink, int *ret_fd, bool *ret_has_check)
+bool spool_open_request(struct spool *spool, size_t sink, size_t index, int *ret_fd)
 {
 	struct folder *folder = &spool->folders[sink];
 
-	while (folder->entries.count) {
+	while (index < folder->entries.count) {
 		struct request_header header;
 		char name[NAME_SIZE];
 		struct stat st;
 		int fd;
 
-		name_of(folder->entries.items[0].id, name);
+		name_of(folder->entries.items[index].id, name);
 		fd = open_file(folder, name, &st);
 		if (fd < 0 && file_is_shortage(errno))
 			return false;
 		if (fd >= 0 && request_header_read(fd, spool->start, &header)) {
 			*ret_fd = fd;
-			*ret_has_check = header.check.length;
 			return true;
 		}
 		if (fd >= 0)
 			close(fd);
-		drop(spool, folder, 0, "damaged");
+		drop(spool, folder, index, "damaged");
 	}
 	return false;
 }
 
-void spool_hold_first(struct spool *spool, size_t sink, bool is_held)
+void spool_hold(struct spool *spool, size_t sink, size_t count)
 {
 	struct folder *folder = &spool->folders[sink];
 
-	folder->is_held = is_held && folder->entries.count;
+	folder->held = count < folder->entries.count ? count : folder->entries.count;
 }
 
-void spool_remove_first(struct spool *spool, size_t sink)
+void spool_remove(struct spool *spool, size_t sink, size_t index)
 {
 	struct folder *folder = &spool->folders[sink];
 	char name[NAME_SIZE];
 
-	if (!folder->entries.count)
+	if (index >= folder->entries.count)
 		return;
-	name_of(folder->entries.items[0].id, name);
+	name_of(folder->entries.items[index].id, name);
 	unlinkat(folder->dir, name, 0);
-	forget(spool, folder, 0);
+	forget(spool, folder, index);
 }
 
-void spool_drop_first(struct spool *spool, size_t sink, const char *why)
+void spool_drop(struct spool *spool, size_t sink, size_t index, const char *why)
 {
-	if (spool->folders[sink].entries.count)
-		drop(spool, &spool->folders[sink], 0, why);
+	if (index < spool->folders[sink].entries.count)
+		drop(spool, &spool->folders[sink], index, why);
 }
 
 const struct losses *spool_losses(const struct spool *spool)

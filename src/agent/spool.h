@@ -13,7 +13,7 @@
  *
  * The spool has a limit of bytes, which count by blocks of the disk, and one of files. If a request
  * does not fit, or the disk is full, the oldest ones of all sinks are dropped and counted. The
- * first request of a sink may be held: it is being sent, or may have arrived, and is not dropped.
+ * first requests of a sink may be held: one is being sent, or may have arrived, and is not dropped.
  *
  * Nothing waits for the disk (fsync(2)): a host that crashes may lose the last requests.
  */
@@ -49,16 +49,18 @@ size_t spool_count(const struct spool *spool, size_t sink);
 uint64_t spool_bytes(const struct spool *spool);
 
 /*
- * Open the first (oldest) request of a sink for reading, and say whether it has a check. Damaged
- * ones are dropped and counted. False: none is left, or none can be opened now.
+ * Requests of a sink have an index: 0 is the first (oldest).
+ *
+ * Open one for reading. Damaged ones are dropped and counted. False: there is none with this index,
+ * or it cannot be opened now.
  */
-bool spool_open_first(struct spool *spool, size_t sink, int *ret_fd, bool *ret_has_check);
-/* Hold the first one, or let it go. */
-void spool_hold_first(struct spool *spool, size_t sink, bool is_held);
-/* Remove the first one: it has arrived. */
-void spool_remove_first(struct spool *spool, size_t sink);
-/* Drop the first one and count it, by this reason. */
-void spool_drop_first(struct spool *spool, size_t sink, const char *why);
+bool spool_open_request(struct spool *spool, size_t sink, size_t index, int *ret_fd);
+/* Hold the first `count`. Requests that are removed are no longer held. */
+void spool_hold(struct spool *spool, size_t sink, size_t count);
+/* Remove one: it has arrived. */
+void spool_remove(struct spool *spool, size_t sink, size_t index);
+/* Drop one and count it, by this reason. */
+void spool_drop(struct spool *spool, size_t sink, size_t index, const char *why);
 
 /* What was dropped, here and before a restart, and not subtracted. */
 const struct losses *spool_losses(const struct spool *spool);

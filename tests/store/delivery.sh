@@ -150,19 +150,42 @@ says() {
 	has "said" "$(cat "$said")" "$2"
 }
 
+spool_is_empty() {
+	[ -z "$(find "$spool" -name '*.request')" ]
+}
+
 is_dropped() {
 	start_stub
 	mode too_large
 	start_deliver 10000000 "$stub_url"
 	tell add 3 1000
 	wait_for "three attempts" grep -qs '0-3 too_large' "$stub/requests"
-	wait_for "the last refusal" test -z "$(find "$spool" -name '*.request')"
+	wait_for "the last refusal" spool_is_empty
 	mode ok
 	tell add 1 1000
 	end_deliver finish state
 	equal "arrived" "$(cat "$stub/arrived")" 0-4
 	has "losses" "$(cat "$said")" "lost sink-0 3 requests of the test: refused"
 	has "said" "$(cat "$said")" "HTTP status 413: ?[31mtoo large; what it refuses is dropped"
+}
+
+# A server that fails at one request always. One that fails at all of them gets each when it works again.
+goes_on() {
+	start_stub
+	mode fail
+	start_deliver 10000000 "$stub_url"
+	tell add 5 1000
+	wait_for "eight attempts" test_attempts 8
+	mode poison
+	end_deliver finish state
+	equal "arrived" "$(sort "$stub/arrived" | tr '\n' ' ')" "0-1 0-2 0-4 0-5 "
+	arrived_once
+	has "losses" "$(last_state)" "lost sink-0 1 requests of the test: refused"
+	has "said" "$(cat "$said")" "what it fails at is dropped"
+}
+
+test_attempts() {
+	[ "$(grep -c ^POST "$stub/requests")" -ge "$1" ]
 }
 
 honours_retry_after() {
@@ -366,6 +389,7 @@ for word in silent_kept cut_kept error_kept; do
 done
 run_case "a line says what the server said" says full "HTTP status 507: disk full; its requests wait in the spool"
 run_case "a request that is refused is dropped and counted" is_dropped
+run_case "a request at which a server always fails holds up no others" goes_on
 run_case "Retry-After is honoured" honours_retry_after
 run_case "nothing is lost while a server is down" is_down_for_a_while
 run_case "the spool is bounded, and the oldest are dropped" spool_is_bounded

@@ -52,7 +52,7 @@ def mode():
 
 
 # Is it kept, and what happens then: a status with headers and text, or None: the connection is closed; seconds to wait
-# before that.
+# before that. Beside these, `fail` is an error for requests but not for checks, and `poison` for those whose id ends in 3.
 MODES = {
     "ok": (True, (200, {}, ""), 0),
     "slow": (True, (200, {}, ""), 0.3),
@@ -108,6 +108,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         now = mode()
         # What is broken is so for checks, too, but does not keep anything.
         self.note(now, 0)
+        now = "ok" if now in ("poison", "fail") else now
         is_kept, what, seconds = MODES[random.choice(RANDOM) if now == "random" else now]
         if isinstance(what, tuple) and what[0] == 200:
             with lock:
@@ -126,6 +127,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 return
             left -= len(piece)
         self.note(now, length)
+        if now == "fail":
+            now = "error"
+        if now == "poison":
+            now = "error" if self.key("id").endswith("3") else "ok"
         is_kept, what, seconds = MODES[random.choice(RANDOM) if now == "random" else now]
         if is_kept:
             keep(self.key("id"))

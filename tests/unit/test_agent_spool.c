@@ -79,12 +79,11 @@ static void expect_first(struct scene *scene, size_t sink, const char *body)
 	static char bytes[REQUEST_HEADER_MOST];
 	struct request_header header;
 	char got[64] = "";
-	bool has_check;
 	int fd;
 
-	assert_true(spool_open_first(scene->spool, sink, &fd, &has_check));
-	assert_int_equal(has_check, sink);
+	assert_true(spool_open_request(scene->spool, sink, 0, &fd));
 	assert_true(request_header_read(fd, bytes, &header));
+	expect_text(header.check, sink ? "?check" : "");
 	expect_text(header.what, "rows");
 	expect_text(header.target, "?query=INSERT");
 	expect_text(header.content_type, "text/plain");
@@ -127,10 +126,10 @@ TEST(keeps_requests)
 	reopen(&scene, 1 << 20);
 	expect_first(&scene, 0, "first");
 	expect_first(&scene, 1, "second");
-	spool_remove_first(scene.spool, 0);
+	spool_remove(scene.spool, 0, 0);
 	expect_first(&scene, 0, "third");
 	assert_int_equal(spool_losses(scene.spool)->count, 0);
-	spool_drop_first(scene.spool, 0, "refused");
+	spool_drop(scene.spool, 0, 0, "refused");
 	assert_int_equal(spool_count(scene.spool, 0), 0);
 	assert_int_equal(lost(&scene, "rows", "refused"), 3);
 	reopen(&scene, 1 << 20);
@@ -152,11 +151,11 @@ TEST(drops_the_oldest)
 	add(&scene, 1, "b", 10);
 	add(&scene, 0, "c", 100);
 	add(&scene, 1, "d", 1000);
-	spool_hold_first(scene.spool, 0, true);
+	spool_hold(scene.spool, 0, 1);
 	add(&scene, 0, "e", 10000);
 	assert_int_equal(lost(&scene, "rows", "spool full"), 10);
 	expect_first(&scene, 0, "a");
-	spool_hold_first(scene.spool, 0, false);
+	spool_hold(scene.spool, 0, 0);
 	add(&scene, 0, "f", 100000);
 	expect_first(&scene, 0, "c");
 	assert_int_equal(spool_bytes(scene.spool), 4 * 4096);
@@ -164,6 +163,28 @@ TEST(drops_the_oldest)
 	reopen(&scene, 2 * 4096);
 	assert_int_equal(spool_bytes(scene.spool), 2 * 4096);
 	assert_int_equal(lost(&scene, "rows", "spool full"), 1111);
+	close_scene(&scene);
+}
+
+/* Of two that are held, the second is removed, or the first dropped. */
+TEST(holds_two)
+{
+	struct scene scene;
+
+	open_scene(&scene, 3 * 4096);
+	add(&scene, 0, "a", 1);
+	add(&scene, 0, "b", 10);
+	add(&scene, 0, "c", 100);
+	spool_hold(scene.spool, 0, 2);
+	add(&scene, 0, "d", 1000);
+	assert_int_equal(lost(&scene, "rows", "spool full"), 100);
+	spool_remove(scene.spool, 0, 1);
+	add(&scene, 0, "e", 10000);
+	add(&scene, 0, "f", 10000);
+	assert_int_equal(lost(&scene, "rows", "spool full"), 1100);
+	expect_first(&scene, 0, "a");
+	spool_drop(scene.spool, 0, 0, "refused");
+	expect_first(&scene, 0, "e");
 	close_scene(&scene);
 }
 
@@ -243,8 +264,8 @@ TEST(strange_files)
 	assert_int_equal(lost(&scene, "requests", "damaged"), 1);
 	assert_int_equal(spool_count(scene.spool, 0), 3);
 	expect_first(&scene, 0, "mine");
-	spool_remove_first(scene.spool, 0);
-	assert_false(spool_open_first(scene.spool, 0, &(int){ 0 }, &(bool){ 0 }));
+	spool_remove(scene.spool, 0, 0);
+	assert_false(spool_open_request(scene.spool, 0, 0, &(int){ 0 }));
 	assert_int_equal(lost(&scene, "requests", "damaged"), 3);
 	assert_int_equal(faccessat(dir, "00000000000000000002.request", F_OK, AT_SYMLINK_NOFOLLOW),
 			 0);
@@ -252,7 +273,7 @@ TEST(strange_files)
 	add(&scene, 0, "next", 1);
 	assert_int_equal(unlinkat(dir, "00000000000000000008.request", 0), 0);
 	assert_int_equal(symlinkat("/etc/passwd", dir, "00000000000000000008.request"), 0);
-	assert_false(spool_open_first(scene.spool, 0, &(int){ 0 }, &(bool){ 0 }));
+	assert_false(spool_open_request(scene.spool, 0, 0, &(int){ 0 }));
 	assert_int_equal(lost(&scene, "requests", "damaged"), 4);
 	close(dir);
 	close_scene(&scene);
@@ -306,7 +327,7 @@ TEST(counted_and_not_removed)
 	expect_first(&scene, 0, "next");
 	assert_int_equal(lost(&scene, "rows", "spool full"), 5);
 	/* The file of losses still names the removed one, whose number is not used again. */
-	spool_remove_first(scene.spool, 0);
+	spool_remove(scene.spool, 0, 0);
 	reopen(&scene, 1 << 20);
 	add(&scene, 0, "new", 1);
 	reopen(&scene, 1 << 20);
@@ -360,7 +381,7 @@ TEST(killed)
 }
 
 UNIT_TESTS(cmocka_unit_test(makes_directories), cmocka_unit_test(keeps_requests),
-	   cmocka_unit_test(drops_the_oldest), cmocka_unit_test(refuses_what_never_fits),
-	   cmocka_unit_test(one_agent_at_a_time), cmocka_unit_test(strange_files),
-	   cmocka_unit_test(strange_losses), cmocka_unit_test(counted_and_not_removed),
-	   cmocka_unit_test(killed))
+	   cmocka_unit_test(drops_the_oldest), cmocka_unit_test(holds_two),
+	   cmocka_unit_test(refuses_what_never_fits), cmocka_unit_test(one_agent_at_a_time),
+	   cmocka_unit_test(strange_files), cmocka_unit_test(strange_losses),
+	   cmocka_unit_test(counted_and_not_removed), cmocka_unit_test(killed))
