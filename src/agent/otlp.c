@@ -16,9 +16,10 @@
 #include "os/cgroup_place.h"
 #include "profile/gzip.h"
 
-/* A request is sent when it has as much before it is packed. The Collector takes 20 MiB by default
- * (confighttp, max_request_body_size), but what it forwards by gRPC may have 4 MiB. */
-#define BODY_ENOUGH ((size_t)3 << 20)
+/* A request is sent when it has as much before it is packed: what finds items of the dictionary
+ * again takes several times as much memory. The Collector takes 20 MiB by default (confighttp,
+ * max_request_body_size), and what it forwards by gRPC may have 4 MiB. */
+#define BODY_ENOUGH ((size_t)1 << 20)
 
 /* Pyroscope makes one profile of its own of each, of which it refuses those with more samples. */
 #define PROFILE_SAMPLES_MOST PPROF_PART_SAMPLES_MOST

@@ -7,6 +7,7 @@
  * bytes, and the CPU time of encoding in milliseconds. "REPEAT=N" in the environment: so often; the
  * files are those of the last.
  */
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,34 @@ static double cpu_ms(void)
 	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
+/* The resident memory now is the most from now on (proc(5), clear_refs). */
+static void forget_peak(void)
+{
+	FILE *file;
+
+	malloc_trim(0);
+	file = fopen("/proc/self/clear_refs", "w");
+	if (file) {
+		fputs("5", file);
+		fclose(file);
+	}
+}
+
+/* VmHWM or VmRSS in KiB; 0: unknown. */
+static long resident_kib(const char *key)
+{
+	FILE *file = fopen("/proc/self/status", "r");
+	char line[256];
+	long kib = 0;
+
+	while (file && fgets(line, sizeof(line), file))
+		if (strncmp(line, key, strlen(key)) == 0)
+			kib = atol(line + strlen(key));
+	if (file)
+		fclose(file);
+	return kib;
+}
+
 int main(int argc, char **argv)
 {
 	const char *repeat = getenv("REPEAT"), *tenant = getenv("TENANT");
@@ -103,6 +132,7 @@ int main(int argc, char **argv)
 	struct profile *profile = NULL;
 	struct bodies bodies;
 	double begun, spent;
+	long before;
 	int times = repeat ? atoi(repeat) : 1;
 	void *sink;
 
@@ -124,6 +154,8 @@ int main(int argc, char **argv)
 	check(profile_load(argv[2], &profile));
 	interval.profile = profile;
 	check(type->open(&options, &sink));
+	forget_peak();
+	before = resident_kib("VmRSS:");
 	begun = cpu_ms();
 	for (int i = 0; i < times; i++) {
 		bodies = (struct bodies){ .directory = argv[3] };
@@ -132,7 +164,7 @@ int main(int argc, char **argv)
 	spent = cpu_ms() - begun;
 	type->close(sink);
 	profile_destroy(profile);
-	printf("%zu requests %llu bytes %.3f ms\n", bodies.count, (unsigned long long)bodies.bytes,
-	       spent / times);
+	printf("%zu requests %llu bytes %.3f ms %ld KiB\n", bodies.count,
+	       (unsigned long long)bodies.bytes, spent / times, resident_kib("VmHWM:") - before);
 	return 0;
 }
