@@ -164,6 +164,29 @@ serve_drops() {
 	wait $pid
 }
 
+# The process that measures, the one that starts senders, and a sender, which has connected to a server by then.
+agent_drops() {
+	local child name starter nobody="65534 65534 65534 65534 65534 65534 65534 65534"
+
+	in_background "$ctprof" agent --config /dev/null --clickhouse http://127.0.0.1:1/none --spool "$scratch/rights.spool" \
+		--interval 1
+	is_limited $pid $(mask "${growing[@]}" "${writing[@]}" net_admin) $(mask "${parsing[@]}" bpf)
+	starter=$(pgrep -P $pid -x ctprof-starter)
+	until pgrep -P $starter -x ctprof-send > /dev/null; do
+		kill -0 $pid
+		sleep 0.1
+	done
+	for child in $starter $(pgrep -P $starter -x ctprof-send); do
+		is_limited $child 0 0 "$nobody"
+		equal "its filter" "$(awk '/^Seccomp:/ { print $2 }' /proc/$child/status)" 2
+		equal "its bounding set" "$(awk '/^CapBnd:/ { print $2 }' /proc/$child/status)" 0000000000000000
+		has_not "its files" "$(find /proc/$child/fd -type l -printf '%l\n' |
+			grep -vE "^(socket:|anon_inode:|/dev/null$|$scratch/rights.background$)" || true)" /
+	done
+	kill $pid
+	wait $pid
+}
+
 # The inspector loads programs later, so that much stays.
 screen_drops() {
 	local allowed=$(mask "${reading[@]}" "${writing[@]}" "${loading[@]}" net_admin) shell screen
@@ -519,6 +542,7 @@ run_case "profile and offcpu drop their privileges, in each thread" needs_bpf pr
 run_case "capture drops its privileges, in each thread" needs_bpf captures_drop
 run_case "diff drops its privileges, in each thread" needs_bpf diff_drops
 run_case "serve has no privileges, no user and no files in its web process" needs_bpf serve_drops
+run_case "agent has no privileges, no user and no files in its senders" needs_bpf agent_drops
 run_case "top drops its privileges, in each thread" slow needs_bpf top_drops
 run_case "the screen of top drops its privileges, in each thread" slow needs_bpf screen_drops
 run_case "kstats drops its privileges" needs_bpf has_own_place histograms_drop
