@@ -230,7 +230,7 @@ static void drop_bounds(void)
 
 /* Change root to NOBODY. Without CAP_SETUID and CAP_SETGID the process stays root, which is
  * acceptable: without capabilities root has no rights over files of other users, and the filter
- * forbids opening its own. */
+ * forbids opening its own; for roles that send, writing them. */
 static struct error *change_user(void)
 {
 	if (geteuid() != 0)
