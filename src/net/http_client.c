@@ -97,7 +97,7 @@ static struct error *use_library(void)
 
 struct http_client {
 	struct http_client_options options;
-	char *netrc, *ca_file;
+	char *netrc, *user, *ca_file;
 	CURL *handle;
 	char reason[CURL_ERROR_SIZE];
 };
@@ -140,7 +140,7 @@ struct error *http_client_open(const struct http_client_options *options, struct
 	};
 	client->handle = curl.easy_init();
 	if (!client->handle || !copy(options->netrc, &client->netrc) ||
-	    !copy(options->ca_file, &client->ca_file)) {
+	    !copy(options->user, &client->user) || !copy(options->ca_file, &client->ca_file)) {
 		http_client_close(client);
 		return &error_no_memory;
 	}
@@ -155,6 +155,7 @@ void http_client_close(struct http_client *client)
 	if (client->handle)
 		curl.easy_cleanup(client->handle);
 	free(client->netrc);
+	free(client->user);
 	free(client->ca_file);
 	free(client);
 }
@@ -352,7 +353,7 @@ static CURLcode set_limits(struct http_client *client)
 	SET(CURLOPT_TIMEOUT_MS, milliseconds(options->total_ns));
 	SET(CURLOPT_LOW_SPEED_LIMIT, 1L);
 	SET(CURLOPT_LOW_SPEED_TIME, (long)(stalled_s > 86400 ? 86400 : stalled_s));
-	SET(CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
+	SET(CURLOPT_DISALLOW_USERNAME_IN_URL, client->user ? 0L : 1L);
 	SET(CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
 	SET(CURLOPT_NETRC, (long)(client->netrc ? CURL_NETRC_OPTIONAL : CURL_NETRC_IGNORED));
 	if (client->netrc)
@@ -362,6 +363,18 @@ static CURLcode set_limits(struct http_client *client)
 	return failed;
 }
 
+/* libcurl looks for the password of a user only if the user is in the URL. */
+static char *url_of(const struct exchange *e)
+{
+	const char *url = e->request->url, *user = e->client->user;
+	const char *host = user ? strstr(url, "://") : NULL;
+
+	if (!host)
+		return strdup(url);
+	host += strlen("://");
+	return text_print("%.*s%s@%s", (int)(host - url), url, user, host);
+}
+
 static CURLcode set_request(struct exchange *e, struct curl_slist *headers)
 {
 	const struct http_request *request = e->request;
@@ -369,9 +382,13 @@ static CURLcode set_request(struct exchange *e, struct curl_slist *headers)
 	const bool has_body = request->body_fd >= 0 || request->body.length,
 		   is_post = request->method ? has_body || strings_equal(request->method, "POST")
 					     : has_body;
+	_cleanup_free_ char *url = NULL;
 	CURLcode failed = CURLE_OK;
 
-	SET(CURLOPT_URL, request->url);
+	url = url_of(e);
+	if (!url)
+		return CURLE_OUT_OF_MEMORY;
+	SET(CURLOPT_URL, url);
 	SET(CURLOPT_HTTPHEADER, headers);
 	SET(CURLOPT_HTTPGET, 1L);
 	if (is_post) {

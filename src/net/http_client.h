@@ -27,6 +27,8 @@ struct http_client_options {
 	uint64_t stalled_ns; /* the longest time without a byte; 0: 30 s */
 	uint64_t total_ns;   /* the longest time of a request; 0: 5 min */
 	const char *netrc;   /* a file with passwords (netrc(5)); NULL: none */
+	const char *user; /* letters, digits and -._~; NULL: the first that the file names for the
+			   * server, or none */
 	const char *ca_file; /* certificates to trust; NULL: those of the host */
 };
 

@@ -236,6 +236,7 @@ static struct error *open_client(struct store *store, const struct store_options
 		.total_ns = ANSWER_MOST_NS,
 		.stalled_ns = ANSWER_MOST_NS,
 		.netrc = options->netrc,
+		.user = store->url->user,
 		.ca_file = options->ca_file,
 	};
 	_cleanup_free_ char *database = store_url_encode(text_of(store->url->database));

@@ -157,7 +157,7 @@ static struct error *check_user(struct text user)
 	return user.length ? NULL : error_create("the user before @ is empty");
 }
 
-static struct error *parse_server(struct text written, size_t scheme, char **ret)
+static struct error *parse_server(struct text written, size_t scheme, struct store_url *ret)
 {
 	const char *at = memrchr(written.bytes, '@', written.length), *colon;
 	struct text user = { written.bytes, at ? (size_t)(at - written.bytes) : 0 };
@@ -181,9 +181,10 @@ static struct error *parse_server(struct text written, size_t scheme, char **ret
 	if (!is_host(host))
 		return error_create("invalid host '%.*s': expected ch://HOST[:PORT]/DATABASE",
 				    (int)(host.length > 60 ? 60 : host.length), host.bytes);
-	*ret = text_print("%s://%.*s%s%.*s:%u/", schemes[scheme].http, (int)user.length, user.bytes,
-			  at ? "@" : "", (int)host.length, host.bytes, port);
-	return *ret ? NULL : &error_no_memory;
+	ret->server = text_print("%s://%.*s:%u/", schemes[scheme].http, (int)host.length,
+				 host.bytes, port);
+	ret->user = at ? strndup(user.bytes, user.length) : NULL;
+	return ret->server && (ret->user || !at) ? NULL : &error_no_memory;
 }
 
 /* --- times --- */
@@ -350,7 +351,7 @@ static struct error *parse(struct parsing *parsing, const char *text, size_t sch
 
 	if (slash > query)
 		slash = query;
-	err = parse_server((struct text){ text, (size_t)(slash - text) }, scheme, &url->server);
+	err = parse_server((struct text){ text, (size_t)(slash - text) }, scheme, url);
 	if (err)
 		return err;
 	if (slash < query)
@@ -401,6 +402,7 @@ void store_url_deinit(struct store_url *url)
 	array_deinit(&url->labels);
 	free(url->written);
 	free(url->server);
+	free(url->user);
 	free(url->database);
 	*url = (struct store_url){ 0 };
 }

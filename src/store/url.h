@@ -38,7 +38,8 @@ struct store_label {
 
 struct store_url {
 	char *written;  /* as the user wrote it, for messages: one line without a password */
-	char *server;   /* "http://user@HOST:PORT/" */
+	char *server;   /* "http://HOST:PORT/" */
+	char *user;     /* NULL: none was given */
 	char *database; /* bytes, not encoded; never empty */
 	struct {
 		ARRAY(char *);

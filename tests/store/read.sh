@@ -255,6 +255,31 @@ refuses() {
 	equal "lines" "$(wc -l <<< "$output")" 1
 }
 
+# Passwords are those of netrc(5), and are not in the error. The engine has no users: its HTTP server asks for one.
+asks_for_passwords() {
+	local output port
+
+	need_chdb
+	port=$(free_port)
+	node tests/store/chdb_server.mjs --module "$chdb" --data "$scratch/data" --port "$port" --user me --password s3cret \
+		> "$scratch/out" 2>&1 &
+	at_end "kill $!"
+	until grep -q ready "$scratch/out"; do sleep 0.1; done
+	fails 1 env HOME=/nonexistent $ctprof flame "ch://me@127.0.0.1:$port/fleet"
+	has "no password" "$output" "denies access"
+	echo "machine 127.0.0.1 login me password s3cret" > "$scratch/netrc"
+	fails 1 env CTPROF_NETRC="$scratch/netrc" $ctprof flame "ch://me@127.0.0.1:$port/fleet"
+	has "the right one" "$output" "there is no such database"
+	mkdir "$scratch/home"
+	sed 's/s3cret/s3cr3t/' "$scratch/netrc" > "$scratch/home/.netrc"
+	fails 1 env HOME="$scratch/home" $ctprof flame "ch://me@127.0.0.1:$port/fleet"
+	has "a wrong one" "$output" "denies access"
+	has_not "the error" "$output" s3cr3t
+	fails 1 $ctprof flame "ch://me:s3cret@127.0.0.1:$port/fleet"
+	has "in the URL" "$output" "~/.netrc"
+	has_not "the error" "$output" s3cret
+}
+
 no_server() {
 	local output
 
@@ -275,4 +300,5 @@ run_case "a page that is no server is told" refuses page "status 404"
 run_case "garbage is told" refuses garbage "row 1 of the answer is longer"
 run_case "an answer that is cut off is told" refuses cut ""
 run_case "endless rows end" refuses endless "more than 100000 rows"
+run_case "passwords are those of netrc" asks_for_passwords
 run_case "a server that is down is told" no_server

@@ -30,14 +30,14 @@ TEST(defaults)
 TEST(servers)
 {
 	static const struct {
-		const char *text, *server, *database;
+		const char *text, *server, *database, *user;
 	} rows[] = {
-		{ "chs://store/d", "https://store:8443/", "d" },
-		{ "ch://store:9/d/", "http://store:9/", "d" },
-		{ "ch://me@store/d", "http://me@store:8123/", "d" },
-		{ "ch://[::1]/d", "http://[::1]:8123/", "d" },
-		{ "ch://me@[fe80::1]:80/d?by=host", "http://me@[fe80::1]:80/", "d" },
-		{ "ch://10.0.0.1/a%2Fb%27", "http://10.0.0.1:8123/", "a/b'" },
+		{ "chs://store/d", "https://store:8443/", "d", NULL },
+		{ "ch://store:9/d/", "http://store:9/", "d", NULL },
+		{ "ch://me@store/d", "http://store:8123/", "d", "me" },
+		{ "ch://[::1]/d", "http://[::1]:8123/", "d", NULL },
+		{ "ch://me@[fe80::1]:80/d?by=host", "http://[fe80::1]:80/", "d", "me" },
+		{ "ch://10.0.0.1/a%2Fb%27", "http://10.0.0.1:8123/", "a/b'", NULL },
 	};
 
 	for (size_t i = 0; i < array_length(rows); i++) {
@@ -45,6 +45,7 @@ TEST(servers)
 
 		assert_string_equal(url.server, rows[i].server);
 		assert_string_equal(url.database, rows[i].database);
+		assert_true(strings_equal(url.user, rows[i].user));
 		store_url_deinit(&url);
 	}
 }
