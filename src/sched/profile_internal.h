@@ -63,6 +63,7 @@ struct profile_session {
 	struct profile_options options;
 	struct profile_bpf *program;
 	struct memory_limit limit;
+	struct memory_limit table_limit; /* the same, of unwind tables */
 	struct profile_chunks chunks;
 	struct guard *guard; /* for looking at processes; NULL: without stacks of user space */
 	struct kept *kept;   /* of processes, until there are names */
@@ -101,7 +102,7 @@ struct profile_session {
 	} totals; /* by record number */
 	struct profile_counts counts;
 	uint32_t threads_lost;
-	uint64_t refused; /* by `limit` */
+	uint64_t refused; /* by both limits */
 	uint64_t own_cpu_ns, runs, run_ns;
 };
 

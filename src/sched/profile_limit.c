@@ -58,14 +58,15 @@ static uint64_t map_bytes(const struct bpf_map *map)
 	const uint64_t entries = bpf_map__max_entries(map);
 	const uint64_t value = rounded(bpf_map__value_size(map));
 
+	/* Those that are mapped here are among what is resident. */
+	if (bpf_map__map_flags(map) & BPF_F_MMAPABLE || bpf_map__type(map) == BPF_MAP_TYPE_RINGBUF)
+		return 0;
 	switch (bpf_map__type(map)) {
 	case BPF_MAP_TYPE_HASH:
 		return buckets(entries) * HASH_BUCKET +
 		       entries * (HASH_ELEMENT + rounded(bpf_map__key_size(map)) + value);
 	case BPF_MAP_TYPE_PERCPU_ARRAY:
 		return entries * value * (uint64_t)(cpus > 0 ? cpus : 1);
-	case BPF_MAP_TYPE_RINGBUF:
-		return entries;
 	case BPF_MAP_TYPE_QUEUE:
 	case BPF_MAP_TYPE_ARRAY:
 	case BPF_MAP_TYPE_ARRAY_OF_MAPS:

@@ -25,7 +25,8 @@ size_t profile_limit_images(uint64_t limit);
 /* For perf events of each CPU: `usual`, or less. */
 size_t profile_limit_ring(uint64_t limit, size_t usual);
 
-/* What the maps of the object take in the kernel once they are full, without those in maps. */
+/* What the maps of the object take in the kernel once they are full, without those in maps and
+ * those that are mapped. */
 uint64_t profile_limit_kernel(const struct bpf_object *object);
 
 #endif

@@ -120,6 +120,11 @@ static void put_deferred(const struct profile_session *session, const struct pro
 		counts->stops[stop] += deferred->ends[stop];
 }
 
+static uint64_t limits_refused(const struct profile_session *session)
+{
+	return session->limit.refused + session->table_limit.refused;
+}
+
 static struct error *put_losses(struct profile_reading *r)
 {
 	struct profile_session *session = r->session;
@@ -159,10 +164,10 @@ static struct error *put_losses(struct profile_reading *r)
 		.missed = now.missed - before.missed,
 		.threads_torn = r->torn,
 		.maps_lost = session->images ? process_watch_lost(session->images) : 0,
-		.memory_refused = session->limit.refused - session->refused,
+		.memory_refused = limits_refused(session) - session->refused,
 	};
 	session->threads_lost = threads_lost;
-	session->refused = session->limit.refused;
+	session->refused = limits_refused(session);
 	put_walks(&before, &now, losses);
 	put_tables(session, losses);
 	put_own_cost(session, losses);

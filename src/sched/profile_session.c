@@ -34,6 +34,10 @@ static void limit_maps(struct profile_options *options)
 /* What reading the symbols of the kernel takes, which comes later. */
 #define SYMBOLS_BYTES (UINT64_C(6) << 20)
 
+/* Unwind tables leave this share of a limit to stacks and records: an event without a table has a
+ * stack by frame pointers, one without room for its stack is lost. */
+#define TABLES_LEAVE 16
+
 static struct error *load_profiler(struct profile_session *session)
 {
 	struct error *err = profile_programs_load(&session->options, &session->program);
@@ -46,6 +50,8 @@ static struct error *load_profiler(struct profile_session *session)
 		.bytes = session->options.memory_limit,
 		.beside = profile_limit_kernel(session->program->obj) + SYMBOLS_BYTES,
 	};
+	session->table_limit = session->limit;
+	session->table_limit.bytes -= session->limit.bytes / TABLES_LEAVE;
 	err = profile_chunks_init(
 		&session->chunks, &session->program->bss->state, &session->program->bss->track,
 		bpf_map__fd(session->program->maps.records),
@@ -274,6 +280,7 @@ void profile_session_find_symbols(struct profile_session *session)
 	/* Stacks of the kernel have no names then, which is not worth failing for. */
 	error_destroy(read_symbols(session));
 	session->limit.beside -= SYMBOLS_BYTES;
+	session->table_limit.beside = session->limit.beside;
 }
 
 /* Reading the symbols takes longer than all else of the start: a profile that ends before reads

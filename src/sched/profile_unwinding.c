@@ -93,7 +93,7 @@ struct error *profile_open_unwinder(struct profile_session *session)
 		.guard = session->guard,
 		.kept = session->kept,
 		.max_bytes = options->memory_bytes,
-		.limit = &session->limit,
+		.limit = &session->table_limit,
 	};
 	struct error *err = list_processes(options, &pids);
 

@@ -47,12 +47,15 @@ static struct error *have_chunks(struct tracker *tracker, uint64_t wanted)
 	return err;
 }
 
-static uint64_t least_free(void)
+/* Within a limit of memory a quarter: more than a thousand threads in a twentieth of a second are
+ * rare, and the room for all of them would be that of five thousand stacks. */
+static uint64_t least_free(const struct memory_limit *limit)
 {
 	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	const uint64_t least = cpus > 0 ? (uint64_t)cpus * FREE_OF_CPU : 0;
+	const uint64_t of_cpus = cpus > 0 ? (uint64_t)cpus * FREE_OF_CPU : 0;
+	const uint64_t least = of_cpus > FREE_LEAST ? of_cpus : FREE_LEAST;
 
-	return least > FREE_LEAST ? least : FREE_LEAST;
+	return limit && limit->bytes ? least / 4 : least;
 }
 
 /* How many records should be free, beside so many that are used. */
@@ -74,7 +77,7 @@ struct error *tracker_init(struct tracker *tracker, struct track_state *state, i
 
 	*tracker = (struct tracker){
 		.state = state,
-		.least_free = least_free(),
+		.least_free = least_free(limit),
 		/* The last number has a meaning of its own (NUMBER_IGNORED in track.bpf.h). */
 		.most = most < numbers - 1 ? most : numbers - 1,
 	};
