@@ -253,19 +253,19 @@ static double size_of(const struct flame_change *change)
 	return fabs(change->after - change->before);
 }
 
-/* How many times as much, or as little. */
-static double factor_of(const struct flame_change *change)
+/* How many times as much, or as little, it is at least: by the end of the interval that is nearest
+ * to 1. Callers dilute a difference, and what is called from many places shares it, so the function
+ * of which this is most is nearest to the cause. */
+static double least_factor(const struct flame_change *change)
 {
-	const double most = fmax(change->after, change->before);
-
-	return most / fmax(fmin(change->after, change->before), most * 1e-9);
+	return fmax(change->low, change->high > 0 ? 1 / change->high : INFINITY);
 }
 
-/* What dilutes a difference makes it less certain, so the most certain one is nearest to its cause;
- * of a caller and what it calls with the same time, the change is of either. */
 static bool is_nearer(const struct flame_change *a, const struct flame_change *b)
 {
-	return a->p != b->p ? a->p < b->p : factor_of(a) > factor_of(b);
+	const double x = least_factor(a), y = least_factor(b);
+
+	return x != y ? x > y : a->p < b->p;
 }
 
 /* Each kind of time by itself, if there is more than one; functions before groups. */
