@@ -2,6 +2,7 @@
 #include "agent/agent.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,9 +33,10 @@ struct agent {
 	uint64_t cpu_ns; /* of this process, when the interval began */
 	struct {
 		ARRAY(struct agent_loss);
-	} losses;           /* since the last interval */
-	bool captures_fail; /* it was said */
-	bool has_changes;   /* the snapshot of the reading has them */
+	} losses;               /* since the last interval */
+	bool captures_fail;     /* it was said */
+	uint64_t limit_told_ns; /* CLOCK_MONOTONIC; 0: not told */
+	bool has_changes;       /* the snapshot of the reading has them */
 };
 
 static void say(const struct agent *agent, const char *format, ...)
@@ -204,6 +206,25 @@ static void lose_of_profile(struct agent *agent, const struct profile_losses *lo
 	agent_lose(agent, "", "requests for memory", "--memory", losses->memory_refused);
 }
 
+#define LIMIT_PAUSE_NS (3600 * NS_PER_S)
+
+/* A line when the limit of memory was reached, at most once an hour; losses have every time. */
+static void tell_of_limit(struct agent *agent, const struct profile_meta *meta)
+{
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (!meta->losses.memory_refused ||
+	    (agent->limit_told_ns && now - agent->limit_told_ns < LIMIT_PAUSE_NS))
+		return;
+	agent->limit_told_ns = now;
+	say(agent,
+	    "memory has reached --memory: in this interval %" PRIu64 " unwind tables and %" PRIu64
+	    " events are left out%s%s",
+	    meta->losses.tables_lost, meta->losses.lost,
+	    meta->without_table ? "; no tables of " : "",
+	    meta->without_table ? meta->without_table->bytes : "");
+}
+
 /* --- an interval --- */
 
 uint64_t interval_begin(struct interval_clock *clock, uint64_t now_unix_ns, uint64_t ns,
@@ -341,6 +362,7 @@ struct error *agent_take(void *context, struct collector_reading *reading)
 	interval.agent_memory_bytes = resident_bytes();
 	interval.bpf_ns = profile->meta.losses.run_ns;
 	agent->cpu_ns = cpu_ns;
+	tell_of_limit(agent, &profile->meta);
 	lose_of_profile(agent, &profile->meta.losses);
 	if (agent->options->store)
 		err = agent->options->store(agent->options->context, profile);

@@ -147,6 +147,26 @@ TEST(truncated_threads_come_back_empty)
 	snapshot_destroy(s);
 }
 
+/* Of as many threads as have whole pages, and in any order. */
+TEST(released_threads_come_back_empty)
+{
+	struct ctprof_snapshot *s = build_snapshot();
+	static const struct ctprof_thread empty;
+	enum { THREADS = 700, KEPT = 5 };
+
+	for (uint32_t i = 0; i < THREADS; i++)
+		build_number(build_thread(s, 1, THREADS - i, "p", "t", "/"), METRIC_run_time_ns, i);
+	expect_ok(snapshot_sort_threads(s));
+	snapshot_release_threads(s, KEPT);
+	assert_int_equal(s->threads.count, KEPT);
+	for (uint32_t i = 0; i < KEPT; i++)
+		assert_int_equal(snapshot_thread(s, i)->tid, i + 1);
+	for (int i = 0; i < THREADS - KEPT; i++)
+		assert_memory_equal(snapshot_add_thread(s), &empty, sizeof(empty));
+	assert_int_equal(snapshot_thread(s, KEPT - 1)->record.values.run_time_ns.v, THREADS - KEPT);
+	snapshot_destroy(s);
+}
+
 TEST(keys_that_come_twice_are_found)
 {
 	struct ctprof_snapshot *s = build_snapshot();
@@ -271,6 +291,7 @@ UNIT_TESTS(cmocka_unit_test(bits_as_text), cmocka_unit_test(bits_round_trip),
 	   cmocka_unit_test(bits_of_a_thread), cmocka_unit_test(bits_of_a_cgroup),
 	   cmocka_unit_test(threads_do_not_move),
 	   cmocka_unit_test(truncated_threads_come_back_empty),
+	   cmocka_unit_test(released_threads_come_back_empty),
 	   cmocka_unit_test(keys_that_come_twice_are_found), cmocka_unit_test(nothing_is_unique),
 	   cmocka_unit_test(names_of_counters_that_come_twice_are_found),
 	   cmocka_unit_test(every_kind_of_counter_has_a_name),
