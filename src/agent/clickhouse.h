@@ -72,11 +72,6 @@ struct error *clickhouse_threads(struct clickhouse *sink,
 struct error *clickhouse_host(struct clickhouse *sink,
 			      const struct agent_interval *interval) MUST_CHECK;
 
-static inline uint64_t clickhouse_time(const struct agent_interval *interval)
-{
-	return interval->begun_unix_ns / 1000000000;
-}
-
 static inline uint64_t clickhouse_ms(const struct agent_interval *interval)
 {
 	return interval->ns / 1000000;

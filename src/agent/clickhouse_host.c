@@ -46,7 +46,7 @@ static struct error *put_host(struct clickhouse *sink, const struct agent_interv
 {
 	const struct host_context *host = interval->changes ? interval->changes->host : NULL;
 	const struct agent_identity *identity = interval->identity;
-	const uint64_t t = clickhouse_time(interval);
+	const uint64_t t = sink->insert.t;
 	struct label_texts labels = { 0 };
 	union store_value row[HOSTS_COUNT] = {
 		[HOSTS_host] = { .text = text_of(identity->host) },
@@ -107,7 +107,7 @@ static struct error *put_loads(struct clickhouse *sink, const struct agent_inter
 	const struct tick_host *load = &interval->load;
 	union store_value row[LOADS_COUNT] = {
 		[LOADS_host] = { .text = text_of(interval->identity->host) },
-		[LOADS_t] = { clickhouse_time(interval) },
+		[LOADS_t] = { sink->insert.t },
 		[LOADS_ms] = { clickhouse_ms(interval) },
 	};
 
@@ -138,7 +138,7 @@ static struct error *put_cgroup(struct clickhouse *sink, const struct agent_inte
 {
 	union store_value row[CGROUPS_COUNT] = {
 		[CGROUPS_host] = { .text = text_of(interval->identity->host) },
-		[CGROUPS_t] = { clickhouse_time(interval) },
+		[CGROUPS_t] = { sink->insert.t },
 		[CGROUPS_ms] = { clickhouse_ms(interval) },
 		[CGROUPS_cgroup] = { .text = name_text(cgroup->path) },
 	};
@@ -175,7 +175,7 @@ static struct error *put_places(struct clickhouse *sink, const struct agent_inte
 		const union store_value row[CGROUP_LABELS_COUNT] = {
 			[CGROUP_LABELS_host] = { .text = text_of(interval->identity->host) },
 			[CGROUP_LABELS_cgroup] = { .text = interval->places[i].cgroup },
-			[CGROUP_LABELS_seen] = { clickhouse_time(interval) },
+			[CGROUP_LABELS_seen] = { sink->insert.t },
 			[CGROUP_LABELS_container] = { .text = text_of(labels->container) },
 			[CGROUP_LABELS_pod] = { .text = text_of(labels->pod) },
 			[CGROUP_LABELS_namespace] = { .text = text_of(labels->namespace) },
@@ -198,7 +198,7 @@ static struct error *put_losses(struct clickhouse *sink, const struct agent_inte
 		const struct agent_loss *loss = &interval->losses[i];
 		const union store_value row[LOSSES_COUNT] = {
 			[LOSSES_host] = { .text = text_of(interval->identity->host) },
-			[LOSSES_t] = { clickhouse_time(interval) },
+			[LOSSES_t] = { sink->insert.t },
 			[LOSSES_sink] = { .text = text_of(loss->sink) },
 			[LOSSES_what] = { .text = text_of(loss->what) },
 			[LOSSES_why] = { .text = text_of(loss->why) },

@@ -213,7 +213,7 @@ static struct error *put_sums(struct clickhouse *sink, const struct agent_interv
 		const struct clickhouse_group *group = &sink->groups.items[sum->group];
 		const union store_value row[SAMPLES_COUNT] = {
 			[SAMPLES_host] = { .text = text_of(interval->identity->host) },
-			[SAMPLES_t] = { clickhouse_time(interval) },
+			[SAMPLES_t] = { sink->insert.t },
 			[SAMPLES_process] = { .text = name_text(group->process) },
 			[SAMPLES_comm] = { .text = name_text(group->comm) },
 			[SAMPLES_cgroup] = { .text = name_text(group->cgroup) },
@@ -259,7 +259,7 @@ static struct error *put_states(struct clickhouse *sink, const struct agent_inte
 		const struct clickhouse_group *group = &sink->groups.items[i];
 		union store_value row[STATES_COUNT + STATE_COUNT] = {
 			[STATES_host] = { .text = text_of(interval->identity->host) },
-			[STATES_t] = { clickhouse_time(interval) },
+			[STATES_t] = { sink->insert.t },
 			[STATES_ms] = { clickhouse_ms(interval) },
 			[STATES_process] = { .text = name_text(group->process) },
 			[STATES_comm] = { .text = name_text(group->comm) },

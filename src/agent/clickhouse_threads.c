@@ -84,7 +84,7 @@ static struct error *put_thread(struct clickhouse *sink, const struct agent_inte
 	struct row_texts texts = { 0 };
 	union store_value row[THREADS_COUNT + METRIC_COUNT] = {
 		[THREADS_host] = { .text = text_of(interval->identity->host) },
-		[THREADS_t] = { clickhouse_time(interval) },
+		[THREADS_t] = { sink->insert.t },
 		[THREADS_ms] = { clickhouse_ms(interval) },
 		[THREADS_process] = { .text = name_text(thread->pcomm) },
 		[THREADS_comm] = { .text = name_text(thread->comm) },
