@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "agent/clickhouse.h"
 #include "os/cpulist.h"
+#include "store/left_out.h"
 
 /* The effective users of processes, by number. */
 struct users {
@@ -60,7 +61,8 @@ static struct error *put_metric(const struct thread_record *record, size_t id,
 	union store_value *value = &row[THREADS_COUNT + id];
 	unsigned bit = store_metric_bit((unsigned)id);
 
-	if (!metric_set_has(&record->measured, (enum metric_id)id))
+	if (!metric_set_has(&record->measured, (enum metric_id)id) ||
+	    store_is_left_out((unsigned)id))
 		return NULL;
 	row[bit < 64 ? THREADS_measured0 : THREADS_measured1].number |= (uint64_t)1 << bit % 64;
 	switch (metric->type) {
@@ -73,6 +75,8 @@ static struct error *put_metric(const struct thread_record *record, size_t id,
 		return NULL;
 	default:
 		value->number = metric_load_u64(&record->values, metric);
+		if (store_is_rounded((unsigned)id))
+			value->number = store_round(value->number);
 		return NULL;
 	}
 }

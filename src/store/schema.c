@@ -125,7 +125,7 @@ static bool threads_sum(size_t place, struct sum_column *column)
 {
 	switch (place) {
 	case THREADS_ms:
-		column->column = (struct store_column){ "active_ms", STORE_U64 };
+		column->column = (struct store_column){ "active_ms", STORE_SUM64 };
 		column->expression = "ms";
 		return true;
 	case THREADS_tgid:

@@ -8,16 +8,21 @@
 #define COLUMN(type, name)                { #name, STORE_##type },
 
 #define STATE_COLUMNS                     THREAD_STATES(STATE_COLUMN)
-#define STATE_COLUMN(id, main, name, ...) { name "_ns", STORE_U64 },
+#define STATE_COLUMN(id, main, name, ...) { name "_ns", STORE_SUM64 },
 
-/* Totals are changes, the others values at the end of an interval. Labels are texts. */
-#define STORE_TYPE_OF(type)                       \
-	_Generic((struct type){ 0 }, struct label \
-		 : STORE_TEXT, struct letter      \
-		 : STORE_TEXT, struct cpu_set     \
-		 : STORE_TEXT, struct flag        \
-		 : STORE_U8, struct ordinal_i32   \
-		 : STORE_I64, default             \
+/* Totals are changes, which fill all bits of a number up to its length; others are values at the
+ * end of an interval, which seldom change. Labels are texts. */
+#define STORE_TYPE_OF(type)                        \
+	_Generic((struct type){ 0 }, struct label  \
+		 : STORE_TEXT, struct letter       \
+		 : STORE_TEXT, struct cpu_set      \
+		 : STORE_TEXT, struct flag         \
+		 : STORE_U8, struct ordinal_i32    \
+		 : STORE_I64, struct total_ns      \
+		 : STORE_SUM64, struct total_count \
+		 : STORE_SUM64, struct total_bytes \
+		 : STORE_SUM64, struct total_ticks \
+		 : STORE_SUM64, default            \
 		 : STORE_U64)
 
 #define METRIC(type, name, ...) { #name, STORE_TYPE_OF(type) },

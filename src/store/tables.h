@@ -26,10 +26,10 @@
 	TYPE(STRING, "String", "ZSTD(1)")                       \
 	TYPE(U8, "UInt8", "ZSTD(1)")                            \
 	TYPE(U32, "UInt32", "ZSTD(1)")                          \
-	TYPE(U64, "UInt64", "ZSTD(1)")                          \
+	TYPE(U64, "UInt64", "ZSTD(3)")                          \
 	TYPE(I64, "Int64", "ZSTD(1)")                           \
-	TYPE(SUM32, "UInt32", "T64, ZSTD(1)")                   \
-	TYPE(SUM64, "UInt64", "T64, ZSTD(1)")                   \
+	TYPE(SUM32, "UInt32", "T64, ZSTD(3)")                   \
+	TYPE(SUM64, "UInt64", "T64, ZSTD(3)")                   \
 	TYPE(TEXTS, "Array(LowCardinality(String))", "ZSTD(1)") \
 	TYPE(U8S, "Array(UInt8)", "ZSTD(1)")                    \
 	TYPE(U32S, "Array(UInt32)", "ZSTD(1)")
@@ -74,9 +74,9 @@ enum store_type {
 /*
  * The counters of a thread that did something in the interval. Beside these it has a column for
  * each metric of metric/metrics.def: of totals the change in the interval, of others the value at
- * its end. Bit n of measured0 (n - 64 of measured1) says whether the metric with this number in
- * `metrics` of the schema was measured. `started` identifies the thread with tid, in clock ticks
- * since the boot.
+ * its end. left_out.h has what is rounded, and what is left out since others tell it. Bit n of
+ * measured0 (n - 64 of measured1) says whether the metric with this number in `metrics` of the
+ * schema was measured. `started` identifies the thread with tid, in clock ticks since the boot.
  */
 #define STORE_THREADS(C)                                                                  \
 	C(TEXT, host)                                                                     \

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "store/thread_rows.h"
 
+#include "store/left_out.h"
+
 enum { SETS = 2 };
 
 /* How rows of a group become a value. */
@@ -125,5 +127,6 @@ struct error *thread_columns_take(const struct thread_columns *columns,
 		if (err)
 			return err;
 	}
+	store_restore(&thread->record);
 	return NULL;
 }

@@ -174,7 +174,7 @@ function isAllowed(request, url) {
 
 let queue = Promise.resolve();
 
-const server = http.createServer(async (request, response) => {
+const server = http.createServer({ maxHeaderSize: 1 << 20 }, async (request, response) => {
 	const url = new URL(request.url, "http://localhost");
 
 	response.on("error", () => {});

@@ -122,20 +122,19 @@ stop_store() {
 # sql QUERY [NAME=VALUE...]: its answer. Words are settings, or parameters (param_x=...). An exception is printed, and
 # its status is not 0.
 sql() {
-	local query=$1
-
+	printf '%s' "$1" > "$scratch/query"
 	shift
-	post_to_store "$query" /dev/null "$@"
+	post_to_store "" "$scratch/query" "$@"
 }
 
-# post_to_store QUERY FILE [NAME=VALUE...]: the same with data. POST_ENCODING is its Content-Encoding.
+# post_to_store QUERY FILE [NAME=VALUE...]: the same with data, to which the query belongs where QUERY is "". POST_ENCODING is its Content-Encoding.
 post_to_store() {
 	local url word query=$1 file=$2
 
 	shift 2
-	url="$store_url/?query=$(url_word "$query")"
-	for word; do
-		url+="&${word%%=*}=$(url_word "${word#*=}")"
+	url="$store_url/?"
+	for word in ${query:+"query=$query"} "$@"; do
+		url+="${word%%=*}=$(url_word "${word#*=}")&"
 	done
 	curl -sS --max-time 300 ${POST_ENCODING:+-H "Content-Encoding: $POST_ENCODING"} --data-binary "@$file" \
 		-o "$scratch/answer" -w '%{http_code}' "$url" > "$scratch/status" || return 1
