@@ -268,8 +268,19 @@ static void add_side(struct sql *sql)
 
 enum { SIDE_NONE, SIDE_CPU, SIDE_OFF };
 
-/* Functions are asked for by the hashes that the server makes of their names. One of a program has
- * measures only if it is one of those with most time. */
+/* What a hash of host, program, slice and side stands for. */
+struct function_key {
+	const struct name *program; /* of `names` */
+	uint32_t host;
+	uint32_t slice;
+	bool is_off;
+};
+
+/*
+ * The server sums up millions of rows by host, program, side, slice and stack, which takes it less
+ * than half as long by hashes of these as by the texts. Functions are asked for by hashes of their
+ * names; one of a program has measures only if it is one of those with most time.
+ */
 struct functions {
 	struct loading *loading;
 	struct arena arena;
@@ -277,13 +288,20 @@ struct functions {
 	struct {
 		MAP(uint64_t, const struct name *);
 	} by_hash;
+	struct {
+		MAP(uint64_t, struct function_key);
+	} keys;
+	/* Hashes of programs and their functions; 1 more of a function that ran itself. */
+	struct {
+		ARRAY(uint64_t);
+	} pairs;
 	/* The time of programs by host, program, side and slice. */
 	struct fleet_data bases;
 };
 
 static const struct store_column program_columns[] = {
 	{ "host", STORE_STRING }, { "process", STORE_STRING }, { "slice", STORE_U32 },
-	{ "side", STORE_U8 },     { "ns", STORE_U64 },
+	{ "side", STORE_U8 },     { "ns", STORE_U64 },         { "hash", STORE_U64 },
 };
 
 static const struct store_rows sample_rows = {
@@ -297,15 +315,30 @@ static struct error *take_base(void *context, const union store_value *row)
 {
 	struct functions *functions = context;
 	struct fleet_data *bases = &functions->bases;
-	const uint32_t host = fleet_data_host(bases, row[ROW_HOST].text);
-	const enum fleet_kind kind = row[ROW_VALUES].number == SIDE_CPU ? FLEET_CPU : FLEET_OFF;
-	const uint32_t measure = fleet_data_measure(bases, kind, row[ROW_PROCESS].text, TEXT(""));
+	const struct text program = row[ROW_PROCESS].text;
+	const bool is_off = row[ROW_VALUES].number == SIDE_OFF;
+	struct function_key *key = map_add(&functions->keys, row[ROW_VALUES + 2].number, NULL);
+	uint32_t measure;
 
-	return fleet_data_add(bases, measure, host, (size_t)row[ROW_SLICE].number,
-			      (double)row[ROW_VALUES + 1].number * SECONDS, 0)
+	if (!key)
+		return &error_no_memory;
+	*key = (struct function_key){
+		.program = names_intern(&functions->names, program.bytes, program.length),
+		.host = fleet_data_host(functions->loading->data, row[ROW_HOST].text),
+		.slice = (uint32_t)row[ROW_SLICE].number,
+		.is_off = is_off,
+	};
+	measure = fleet_data_measure(bases, is_off ? FLEET_OFF : FLEET_CPU, program, TEXT(""));
+	return key->program && key->host != FLEET_NONE &&
+			       fleet_data_add(
+				       bases, measure, fleet_data_host(bases, row[ROW_HOST].text),
+				       key->slice, (double)row[ROW_VALUES + 1].number * SECONDS, 0)
 		       ? NULL
 		       : &error_no_memory;
 }
+
+/* Of rows that have `slice` and `side`. */
+#define KEY_OF_ROW "cityHash64(host, process, slice, side)"
 
 static struct error *load_bases(struct functions *functions)
 {
@@ -316,7 +349,7 @@ static struct error *load_bases(struct functions *functions)
 	add_keys(&sql, loading, "process");
 	sql_add(&sql, ", toUInt8(");
 	add_side(&sql);
-	sql_add(&sql, ") AS side, sum(ns) FROM ");
+	sql_add(&sql, ") AS side, sum(ns), " KEY_OF_ROW " FROM ");
 	sql_add_rows(&sql, loading->url, loading->detail, &sample_rows);
 	sql_add(&sql, " WHERE side != 0 GROUP BY host, process, slice, side");
 	err = store_query(loading->store, &sql, program_columns, array_length(program_columns),
@@ -325,7 +358,7 @@ static struct error *load_bases(struct functions *functions)
 	return err;
 }
 
-enum { TOP_PROCESS, TOP_SIDE, TOP_HASH, TOP_NAME, TOP_NS, TOP_COLUMNS };
+enum { TOP_PROCESS, TOP_SIDE, TOP_HASH, TOP_NAME, TOP_NS, TOP_PROGRAM, TOP_COLUMNS };
 
 static const struct store_column top_columns[TOP_COLUMNS] = {
 	[TOP_PROCESS] = { "process", STORE_STRING },
@@ -333,6 +366,7 @@ static const struct store_column top_columns[TOP_COLUMNS] = {
 	[TOP_HASH] = { "hash", STORE_U64 },
 	[TOP_NAME] = { "name", STORE_STRING },
 	[TOP_NS] = { "ns", STORE_U64 },
+	[TOP_PROGRAM] = { "program", STORE_U64 },
 };
 
 static struct error *take_top(void *context, const union store_value *row)
@@ -344,7 +378,10 @@ static struct error *take_top(void *context, const union store_value *row)
 	const struct name **known =
 		name ? map_add(&functions->by_hash, row[TOP_HASH].number, NULL) : NULL;
 
-	if (!known)
+	const uint64_t hash = row[TOP_HASH].number, of = row[TOP_PROGRAM].number;
+
+	if (!known || !array_push(&functions->pairs, of ^ hash) ||
+	    !array_push(&functions->pairs, of ^ (hash + 1)))
 		return &error_no_memory;
 	*known = name;
 	if (row[TOP_SIDE].number == SIDE_OFF)
@@ -364,7 +401,7 @@ static struct error *load_top(struct functions *functions)
 	struct error *err;
 
 	sql_add(&sql, "SELECT toString(process), side, cityHash64(function), function, sum(ns) AS "
-		      "total FROM (SELECT process, toUInt8(");
+		      "total, cityHash64(process) FROM (SELECT process, toUInt8(");
 	add_side(&sql);
 	sql_add(&sql, ") AS side, stack, sum(ns) AS ns FROM ");
 	sql_add_rows(&sql, loading->url, loading->detail, &sample_rows);
@@ -381,71 +418,83 @@ static struct error *load_top(struct functions *functions)
 	return err;
 }
 
-enum {
-	FUNCTION_SIDE = ROW_VALUES,
-	FUNCTION_HASH,
-	FUNCTION_NS,
-	FUNCTION_COLUMNS,
-};
+enum { FUNCTION_KEY, FUNCTION_HASH, FUNCTION_NS, FUNCTION_COLUMNS };
 
 static const struct store_column function_columns[FUNCTION_COLUMNS] = {
-	[ROW_HOST] = { "host", STORE_STRING },   [ROW_PROCESS] = { "process", STORE_STRING },
-	[ROW_SLICE] = { "slice", STORE_U32 },    [FUNCTION_SIDE] = { "side", STORE_U8 },
-	[FUNCTION_HASH] = { "hash", STORE_U64 }, [FUNCTION_NS] = { "ns", STORE_U64 },
+	[FUNCTION_KEY] = { "key", STORE_U64 },
+	[FUNCTION_HASH] = { "function", STORE_U64 },
+	[FUNCTION_NS] = { "ns", STORE_U64 },
 };
 
-/* The function that ran or waited itself comes a second time, with its hash and 1. */
+/* The function that ran itself comes a second time, with its hash and 1. */
 static struct error *take_function(void *context, const union store_value *row)
 {
 	struct functions *functions = context;
 	struct fleet_data *data = functions->loading->data;
-	const bool is_off = row[FUNCTION_SIDE].number == SIDE_OFF;
+	const struct function_key *key = map_find(&functions->keys, row[FUNCTION_KEY].number);
 	const struct name **name = map_find(&functions->by_hash, row[FUNCTION_HASH].number);
-	enum fleet_kind kind = is_off ? FLEET_OFF : FLEET_CPU;
+	enum fleet_kind kind;
 	uint32_t measure;
 
+	if (!key)
+		return NULL;
+	kind = key->is_off ? FLEET_OFF : FLEET_CPU;
 	if (!name) {
 		name = map_find(&functions->by_hash, row[FUNCTION_HASH].number - 1);
 		kind = FLEET_CPU_OWN;
-		if (!name || is_off)
+		if (!name || key->is_off)
 			return NULL;
 	}
-	measure = fleet_data_find(data, kind, row[ROW_PROCESS].text, name_text(*name));
+	measure = fleet_data_find(data, kind, name_text(key->program), name_text(*name));
 	if (measure == FLEET_NONE)
 		return NULL;
-	return fleet_data_add(data, measure, fleet_data_host(data, row[ROW_HOST].text),
-			      (size_t)row[ROW_SLICE].number,
+	return fleet_data_add(data, measure, key->host, key->slice,
 			      (double)row[FUNCTION_NS].number * SECONDS, 0)
 		       ? NULL
 		       : &error_no_memory;
+}
+
+/* "1,2,3" */
+static void add_hashes(struct sql *sql, struct functions *functions)
+{
+	const char *separator = "";
+
+	map_for_each(&functions->by_hash, slot)
+	{
+		sql_add(sql, "%s%" PRIu64, separator, slot->key);
+		separator = ",";
+	}
+}
+
+static void add_pairs(struct sql *sql, const struct functions *functions)
+{
+	for (size_t i = 0; i < functions->pairs.count; i++)
+		sql_add(sql, "%s%" PRIu64, i ? "," : "", functions->pairs.items[i]);
 }
 
 static struct error *load_by_host(struct functions *functions)
 {
 	struct loading *loading = functions->loading;
 	struct sql sql = store_sql(loading->store);
-	const char *separator = "";
 	struct error *err;
 
-	sql_add(&sql,
-		"SELECT toString(host), toString(process), slice, side, function, sum(ns) FROM "
-		"(SELECT host, process, ");
+	sql_add(&sql, "SELECT key, function, sum(ns) FROM (SELECT " KEY_OF_ROW
+		      " AS key, cityHash64(process) AS program, stack, sum(ns) AS ns, ");
 	add_slice(&sql, loading);
 	sql_add(&sql, ", toUInt8(");
 	add_side(&sql);
-	sql_add(&sql, ") AS side, stack, sum(ns) AS ns FROM ");
+	sql_add(&sql, ") AS side FROM ");
 	sql_add_rows(&sql, loading->url, loading->detail, &sample_rows);
-	sql_add(&sql, " WHERE side != 0 GROUP BY host, process, slice, side, stack) AS sums ANY "
-		      "LEFT JOIN (SELECT hash AS stack, arrayFilter(h -> h IN (");
-	map_for_each(&functions->by_hash, slot)
-	{
-		sql_add(&sql, "%s%" PRIu64, separator, slot->key);
-		separator = ",";
-	}
+	sql_add(&sql,
+		" WHERE side != 0 GROUP BY key, program, slice, side, stack) AS sums ANY LEFT JOIN "
+		"(SELECT hash AS stack, arrayFilter(h -> h IN (");
+	add_hashes(&sql, functions);
 	sql_add(&sql, "), arrayMap(f -> cityHash64(toString(f)), arrayDistinct(functions))) AS "
 		      "called, arrayConcat(called, [cityHash64(toString(functions[-1])) + 1]) AS "
 		      "hashes FROM stacks WHERE notEmpty(called)) AS frames USING stack ARRAY JOIN "
-		      "hashes AS function GROUP BY host, process, slice, side, function");
+		      "hashes AS function WHERE bitXor(program, function) IN (");
+	add_pairs(&sql, functions);
+	sql_add(&sql, ") GROUP BY key, function");
 	err = store_query(loading->store, &sql, function_columns, FUNCTION_COLUMNS, ROWS_MOST,
 			  take_function, functions);
 	sql_deinit(&sql);
@@ -504,6 +553,8 @@ static struct error *load_functions(struct loading *loading)
 		err = load_all_functions(&functions);
 	fleet_data_deinit(&functions.bases);
 	map_deinit(&functions.by_hash);
+	map_deinit(&functions.keys);
+	array_deinit(&functions.pairs);
 	names_deinit(&functions.names);
 	arena_deinit(&functions.arena);
 	return err;
