@@ -231,14 +231,15 @@ function flamePage(root) {
 		["total", "After", row => row.total, row => model.format(row.total)],
 		["delta", "Change", row => Math.abs(row.total - row.before),
 			row => model.formatDelta(row.total - row.before)],
-		["self", "Itself", row => Math.abs(row.self - row.selfBefore),
-			row => model.formatDelta(row.self - row.selfBefore)],
 		...(data.changes ? [
 			["interval", "95 % interval", row => changeOf(row) ? 1 - changeOf(row)[0] : -1,
 				row => changeOf(row) ? model.interval(changeOf(row)) : ""],
 			["q", "q", row => changeOf(row) ? 1 - changeOf(row)[0] : -1,
 				row => changeOf(row) ? model.writeQ(changeOf(row)[0]) : ""],
-		] : []),
+		] : [
+			["self", "Itself", row => Math.abs(row.self - row.selfBefore),
+				row => model.formatDelta(row.self - row.selfBefore)],
+		]),
 		["module", "Module", null, row => row.module],
 	] : [
 		["name", "Function", null, row => row.name],
@@ -249,9 +250,12 @@ function flamePage(root) {
 		["module", "Module", null, row => row.module],
 	];
 
+	/* Of a column whose width is not the usual one. */
+	const classOf = key => key === "module" || key === "interval" ? key : "";
+
 	function headings() {
 		for (const [key, heading] of columns) {
-			const head = element("th", undefined, key === "module" ? "module" : "");
+			const head = element("th", undefined, classOf(key));
 			const button = element("button", heading);
 			button.type = "button";
 			button.addEventListener("click", () => { state.sort = key; table(); });
@@ -276,7 +280,7 @@ function flamePage(root) {
 		for (const row of rows.slice(0, state.rows)) {
 			const line = element("tr");
 			for (const [key, , , print] of columns) {
-				const cell = element("td", print(row), key === "module" ? "module" : "");
+				const cell = element("td", print(row), classOf(key));
 				if (key === "name" || key === "module")
 					cell.title = print(row);
 				line.append(cell);

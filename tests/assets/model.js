@@ -90,6 +90,30 @@ function differencesHaveBothSides() {
 		"itself 7ns before, 10ns after: +3ns"]);
 }
 
+/* Nodes 2 and 5 are known to differ; 3 is not, but has most of the difference of its function. */
+function differencesThatMayBeChanceAreGrey() {
+	const changes = { rate: 0.05, unknown: "#c2c5ca", isApproximate: false,
+		nodes: [[0, 0.2, 0.9, 1.1, false], [2, 1e-5, 1.029, 1.053, true], [3, 0.2, 0.99, null, true],
+			[5, 0.01, 0.5, 0.9, true]],
+		functions: [[2, 1e-5, 1.029, 1.053]] };
+	const m = flameModel(data({ isDiff: true, changes }));
+	const unknown = group => {
+		const v = m.view({ classes: every, group });
+		return [0, 1, 2, 3, 4, 5, 6].filter(i => m.isUnknown(v, i));
+	};
+	assert.deepStrictEqual(unknown(-1), [0, 1, 4, 6]);
+	/* The root has the time of the group. */
+	assert.deepStrictEqual(unknown(5), [1, 4, 6]);
+	const v = m.view({ classes: every, group: -1 });
+	assert.strictEqual(m.details(v, 2)[3], "known to differ: +2.9% .. +5.3%, q 1e-5");
+	assert.strictEqual(m.details(v, 3)[3], "part of a function that is known to differ: -1.0% .. ..., q 0.200");
+	assert.strictEqual(m.details(v, 0)[2], "not known to differ: -10.0% .. +10.0%, q 0.200");
+	assert.strictEqual(m.details(v, 6)[3], "too little to tell whether it differs");
+	assert.deepStrictEqual(m.functionChanges.get("main"), [1e-5, 1.029, 1.053]);
+	const plain = flameModel(data({ isDiff: true }));
+	assert.strictEqual(plain.isUnknown(plain.view({ classes: every, group: -1 }), 0), false);
+}
+
 function timesReadAsElsewhere() {
 	const m = flameModel(data()), e = flameModel(data({ isEvents: true }));
 	assert.deepStrictEqual([999, 1500, 1234567, 12345678901].map(m.format),
@@ -117,5 +141,5 @@ function depthHasNoBound() {
 
 for (const test of [nodesKnowTheirCallers, totalsAreThoseOfWhatIsWanted, framesStandWithinTheirCallers,
 	recursionIsCountedOnce, matchesWithinMatchesAreCountedOnce, differencesHaveBothSides,
-	timesReadAsElsewhere, depthHasNoBound])
+	differencesThatMayBeChanceAreGrey, timesReadAsElsewhere, depthHasNoBound])
 	test();
