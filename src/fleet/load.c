@@ -400,17 +400,18 @@ static struct error *load_top(struct functions *functions)
 	struct sql sql = store_sql(loading->store);
 	struct error *err;
 
+	/* Old servers cannot ARRAY JOIN a column that comes from a JOIN. */
 	sql_add(&sql, "SELECT toString(process), side, cityHash64(function), function, sum(ns) AS "
-		      "total, cityHash64(process) FROM (SELECT process, toUInt8(");
+		      "total, cityHash64(process) FROM (SELECT process, side, arrayJoin(named) AS "
+		      "function, ns FROM (SELECT process, toUInt8(");
 	add_side(&sql);
 	sql_add(&sql, ") AS side, stack, sum(ns) AS ns FROM ");
 	sql_add_rows(&sql, loading->url, loading->detail, &sample_rows);
 	sql_add(&sql,
 		" WHERE side != 0 GROUP BY process, side, stack) AS sums ANY LEFT JOIN (SELECT "
 		"hash AS stack, arrayDistinct(arrayMap(f -> toString(f), functions)) AS named FROM "
-		"stacks) AS frames USING stack ARRAY JOIN named AS function WHERE function != '' "
-		"GROUP BY process, side, function ORDER BY total DESC LIMIT %d BY process, side "
-		"LIMIT %d",
+		"stacks) AS frames USING stack) WHERE function != '' GROUP BY process, side, "
+		"function ORDER BY total DESC LIMIT %d BY process, side LIMIT %d",
 		FUNCTIONS_OF_PROGRAM, FUNCTIONS_MOST);
 	err = store_query(loading->store, &sql, top_columns, TOP_COLUMNS, FUNCTIONS_MOST, take_top,
 			  functions);
@@ -478,7 +479,8 @@ static struct error *load_by_host(struct functions *functions)
 	struct sql sql = store_sql(loading->store);
 	struct error *err;
 
-	sql_add(&sql, "SELECT key, function, sum(ns) FROM (SELECT " KEY_OF_ROW
+	sql_add(&sql, "SELECT key, function, sum(ns) FROM (SELECT key, program, arrayJoin(hashes) "
+		      "AS function, ns FROM (SELECT " KEY_OF_ROW
 		      " AS key, cityHash64(process) AS program, stack, sum(ns) AS ns, ");
 	add_slice(&sql, loading);
 	sql_add(&sql, ", toUInt8(");
@@ -491,8 +493,8 @@ static struct error *load_by_host(struct functions *functions)
 	add_hashes(&sql, functions);
 	sql_add(&sql, "), arrayMap(f -> cityHash64(toString(f)), arrayDistinct(functions))) AS "
 		      "called, arrayConcat(called, [cityHash64(toString(functions[-1])) + 1]) AS "
-		      "hashes FROM stacks WHERE notEmpty(called)) AS frames USING stack ARRAY JOIN "
-		      "hashes AS function WHERE bitXor(program, function) IN (");
+		      "hashes FROM stacks WHERE notEmpty(called)) AS frames USING stack) WHERE "
+		      "bitXor(program, function) IN (");
 	add_pairs(&sql, functions);
 	sql_add(&sql, ") GROUP BY key, function");
 	err = store_query(loading->store, &sql, function_columns, FUNCTION_COLUMNS, ROWS_MOST,

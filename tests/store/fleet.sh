@@ -65,9 +65,9 @@ hosts_of() {
 	jq -r '[.[].host] | unique | join(" ")' "$1"
 }
 
-# The hosts that differ are found by what was planted, and no others.
+# finds_outliers KIND: the hosts that differ are found by what was planted, and no others.
 finds_outliers() {
-	start_store new
+	start_store "$1"
 	fill_fleet 100 1
 	fleet outliers --format json > "$scratch/json"
 	equal "hosts" "$(hosts_of "$scratch/json")" "web-17 web-42 web-63"
@@ -137,7 +137,9 @@ knows_little() {
 	has "no hosts" "$output" "no rows"
 }
 
-run_case "outliers of 100 hosts are found, and no others" finds_outliers
+for kind in new old; do
+	run_case "outliers of 100 hosts are found, and no others, $kind" finds_outliers "$kind"
+done
 run_case "hosts that do not differ are not flagged" finds_none
 run_case "two versions, and times" compares
 run_case "of few hosts" knows_little
