@@ -25,9 +25,9 @@
 	TYPE(TEXT, "LowCardinality(String)", "ZSTD(1)")         \
 	TYPE(STRING, "String", "ZSTD(1)")                       \
 	TYPE(U8, "UInt8", "ZSTD(1)")                            \
-	TYPE(U32, "UInt32", "ZSTD(1)")                          \
+	TYPE(U32, "UInt32", "ZSTD(3)")                          \
 	TYPE(U64, "UInt64", "ZSTD(3)")                          \
-	TYPE(I64, "Int64", "ZSTD(1)")                           \
+	TYPE(I64, "Int64", "T64, ZSTD(3)")                      \
 	TYPE(SUM32, "UInt32", "T64, ZSTD(3)")                   \
 	TYPE(SUM64, "UInt64", "T64, ZSTD(3)")                   \
 	TYPE(TEXTS, "Array(LowCardinality(String))", "ZSTD(1)") \
