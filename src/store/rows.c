@@ -244,11 +244,13 @@ static void place_arrays(struct rows_reader *reader)
 		switch (forms[reader->columns[i].type].shape) {
 		case SHAPE_TEXTS:
 			value->texts.items = texts;
-			texts += value->texts.count;
+			if (texts)
+				texts += value->texts.count;
 			break;
 		case SHAPE_NUMBERS:
 			value->numbers.items = numbers;
-			numbers += value->numbers.count;
+			if (numbers)
+				numbers += value->numbers.count;
 			break;
 		default:
 			break;
