@@ -8,14 +8,15 @@
  * those of that time. Gauges, peaks and ordinals are carried from one such capture to the next and
  * are not tested. Captures of different boots (or hosts) are independent as they are.
  *
- * The test is Welch's, and what it says is adjusted for all rows together (base/statistics.h).
+ * The test is Welch's, and what it says is adjusted for all rows together
+ * (statistics/statistics.h).
  */
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/statistics.h"
 #include "compare/condition.h"
 #include "compare/report_fill.h"
+#include "statistics/statistics.h"
 
 /* Fewer values than this on a side leave the test next to nothing to find. */
 #define VALUES_LEAST 4

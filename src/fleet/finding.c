@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fleet/finding.h"
 
-#include "base/statistics.h"
+#include "statistics/statistics.h"
 
 void fleet_findings_deinit(struct fleet_findings *findings)
 {

@@ -19,8 +19,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/statistics.h"
 #include "fleet/data.h"
+#include "statistics/statistics.h"
 
 /* On the scale: log(1.2). Of a value far above its start it is a fifth. */
 #define SCALE_LEAST 0.18232155679395462

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/statistics.h"
 #include "fleet/scale.h"
+#include "statistics/statistics.h"
 
 /* The level of Rosner's procedure, of all values together. */
 #define SUSPECT_LEVEL 0.05

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/statistics.h"
 #include "profile/flame_tally.h"
+#include "statistics/statistics.h"
 
 /* Of both sides together: fewer pieces show no difference that would stand among many tests. */
 #define PIECES_LEAST 10

@@ -11,8 +11,8 @@
  * Totals of profiles are compared as they are, as in every difference.
  *
  * Several profiles on a side (of equal length, as those of `profile --interval`) are runs: the
- * means of both sides differ by Welch's test (base/statistics.h). The variance of a side is at
- * least that of sampling, and at least that of a spread of FLAME_SPREAD_LEAST of the mean, for
+ * means of both sides differ by Welch's test (statistics/statistics.h). The variance of a side is
+ * at least that of sampling, and at least that of a spread of FLAME_SPREAD_LEAST of the mean, for
  * clocks and interrupts differ between any two runs. A single profile on one side has the variance
  * of the other side's runs.
  *

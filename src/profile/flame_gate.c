@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/glob.h"
-#include "base/statistics.h"
 #include "base/term.h"
+#include "statistics/statistics.h"
 
 static const struct {
 	const char *word;

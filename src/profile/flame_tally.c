@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/pattern.h"
-#include "base/statistics.h"
 #include "base/units.h"
+#include "statistics/statistics.h"
 
 /* Of threads with one name, fewer do not tell how much they differ. */
 #define THREADS_LEAST 4

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
+ * The folder statistics/: tests of differences, with the mathematical functions of libm that they
+ * need.
+ */
+
+/*
  * Do two small samples differ, or is it chance?
  *
  *	struct statistics_sample a = { 0 }, b = { 0 };
@@ -13,8 +18,8 @@
  * A p value is the probability of a difference at least as large as the one seen if there were
  * none. It is never NaN: numbers that give no evidence give 1.
  */
-#ifndef BASE_STATISTICS_H
-#define BASE_STATISTICS_H
+#ifndef STATISTICS_STATISTICS_H
+#define STATISTICS_STATISTICS_H
 
 #include <stdbool.h>
 #include <stddef.h>

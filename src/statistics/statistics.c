@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/statistics.h"
+#include "statistics/statistics.h"
 
 #include <float.h>
 #include <math.h>
