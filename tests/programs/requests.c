@@ -28,22 +28,22 @@ static inline __attribute__((always_inline)) void work(uint64_t steps)
 	result = x;
 }
 
-__attribute__((noinline)) void parse_json(uint64_t percent)
+static __attribute__((noinline)) void parse_json(uint64_t percent)
 {
 	work(WORK * 40 / 100 * (100 + percent) / 100);
 }
 
-__attribute__((noinline)) void look_up(void)
+static __attribute__((noinline)) void look_up(void)
 {
 	work(WORK * 25 / 100);
 }
 
-__attribute__((noinline)) void render(void)
+static __attribute__((noinline)) void render(void)
 {
 	work(WORK * 35 / 100);
 }
 
-__attribute__((noinline)) void serve_request(uint64_t percent)
+static __attribute__((noinline)) void serve_request(uint64_t percent)
 {
 	parse_json(percent);
 	look_up();
