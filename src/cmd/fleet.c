@@ -46,15 +46,13 @@ static const struct option_row fleet_options[] = {
 	{ "by", 0, "LABEL[=VALUES]", parse_string, AT(by),
 	  "The groups of compare and flame, by a label of hosts: LABEL=A,B compares B with A, "
 	  "LABEL=B compares B with all other hosts. LABEL is a label of the agent's configuration; "
-	  "or "
-	  "kernel, arch, cpu_model, agent (its version); or container, pod, namespace, image or "
-	  "unit, "
-	  "of which a host has several; or host.",
+	  "or kernel, arch, cpu_model, agent (its version); or container, pod, namespace, image or "
+	  "unit, of which a host has several; or host.",
 	  NULL, OPTION_COMMON },
 	{ "since", 0, "TIME", parse_string, AT(since),
 	  "The point in time of regressions: -2h, 14:30, 2026-11-20T12:30:05. What is before it, "
-	  "from "
-	  "the URL's 'from' or for as long as what is after it, is compared with what is after it.",
+	  "from the URL's 'from' or for as long as what is after it, is compared with what is "
+	  "after it.",
 	  NULL, OPTION_COMMON },
 	{ "all", 0, NULL, parse_flag, AT(all),
 	  "Show every finding, and not only the largest of each host and program.", NULL,
@@ -112,9 +110,7 @@ static struct error *load_comparison(struct store *store, const struct store_url
 
 static struct error *show_comparison(struct fleet_run *run)
 {
-	struct error *err =
-		run->arguments->by ? input_query(run->url, load_comparison, run)
-				   : error_create("compare requires --by, as --by version=1.4,1.5");
+	struct error *err = input_query(run->url, load_comparison, run);
 
 	return err ? err : fleet_show(run, FLEET_OF_GROUPS);
 }
@@ -185,9 +181,7 @@ static struct error *parse_since(struct fleet_run *run)
 
 static struct error *show_changes(struct fleet_run *run)
 {
-	struct error *err = run->arguments->since
-				    ? parse_since(run)
-				    : error_create("regressions requires --since, as --since -2h");
+	struct error *err = parse_since(run);
 
 	if (!err)
 		err = input_query(run->url, load_changes, run);
@@ -312,6 +306,17 @@ static bool verb_help(size_t number, const char **ret_words, const char **ret_pr
 	return true;
 }
 
+/* The options without which a verb makes no sense. */
+static struct error *check_options(const struct fleet_verb *verb,
+				   const struct fleet_arguments *arguments)
+{
+	if (verb->show == show_comparison && !arguments->by)
+		return error_create("compare requires --by, as --by version=1.4,1.5");
+	if (verb->show == show_changes && !arguments->since)
+		return error_create("regressions requires --since, as --since -2h");
+	return NULL;
+}
+
 static int run_verb(const struct command *command, const struct fleet_arguments *arguments,
 		    char **words)
 {
@@ -328,6 +333,9 @@ static int run_verb(const struct command *command, const struct fleet_arguments 
 				   error_create("'%.100s' is no query: expected "
 						"ch://HOST[:PORT]/DATABASE[?host=...&from=-1h]",
 						run.url));
+	err = check_options(&verbs[verb], arguments);
+	if (err)
+		return usage_error(command, err);
 	err = verbs[verb].show(&run);
 	fleet_run_deinit(&run);
 	return err ? report_error(err, STATUS_FAILED) : STATUS_DONE;

@@ -114,6 +114,8 @@ compares() {
 	equal "without values" "$(fleet compare --by version --format json | jq -c '[.[].name] | sort')" \
 		"$(jq -c '[.[].name] | sort' "$scratch/json")"
 	equal "zones" "$(fleet compare --by zone=a,b --format json | jq length)" 0
+	fails 2 fleet compare
+	fails 2 fleet regressions
 	fails 1 fleet compare --by version=1.4,2.0
 	has "the values" "$output" "there are: 1.4, 1.5"
 	fails 1 fleet compare --by nothing=1
