@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # The first steps of doc/fleet.md: a store and an agent by two commands, and hosts that are compared by a third. Two hosts
-# are this one, one after the other; with version 1.5, a program waits for a lock that it did not have before. The others are
-# copies of them, whose threads ran a little more.
+# are this one, one after the other; with version 1.5, a program waits for a lock that it did not have before. The others
+# are copies of them, whose threads ran a little more. To be compared, a program needs 5 s of busy time, and a quarter of
+# what it has on the median host, whatever else this host does.
 
 # runs_host NAME VERSION PROGRAM...: an agent of a host that runs the program
 runs_host() {
@@ -13,7 +14,7 @@ runs_host() {
 	pid=$!
 	at_end "kill $pid; wait $pid"
 	build/ctprof agent --config "$scratch/agent.conf" --host "$host" --label "version=$version" --spool "$scratch/spool.$host" \
-		--interval 1 --duration 12s > "$scratch/said" 2>&1 || { cat "$scratch/said"; return 1; }
+		--interval 1 --duration 24s > "$scratch/said" 2>&1 || { cat "$scratch/said"; return 1; }
 	kill "$pid"
 	wait "$pid" || true
 }
@@ -42,7 +43,7 @@ compares_hosts() {
 	command=$(sed -n 's|^    \(ctprof agent .*create-schema\)$|build/\1|p' doc/fleet.md)
 	${command//http:\/\/store:8123/$store_url}
 	echo "clickhouse = $store_url/ctprof" > "$scratch/agent.conf"
-	runs_host web-10 1.4 "$scratch/shopd" 2
+	runs_host web-10 1.4 "$scratch/shopd" 5
 	mv "$scratch/locked" "$scratch/shopd"
 	runs_host web-20 1.5 "$scratch/shopd" mutex
 	for percent in 1 2 3 4 5 6; do
