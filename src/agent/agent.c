@@ -31,12 +31,14 @@ struct agent {
 	struct agent_places *places;
 	struct interval_clock clock;
 	uint64_t cpu_ns; /* of this process, when the interval began */
-	struct {
+	struct losses_of_agent {
 		ARRAY(struct agent_loss);
-	} losses;               /* since the last interval */
-	bool captures_fail;     /* it was said */
-	uint64_t limit_told_ns; /* CLOCK_MONOTONIC; 0: not told */
-	bool has_changes;       /* the snapshot of the reading has them */
+	} losses;                /* that no interval has yet */
+	bool keeps_losses;       /* a sink stores them */
+	uint64_t losses_told_ns; /* CLOCK_MONOTONIC: printed, if no sink stores them; 0: never */
+	bool captures_fail;      /* it was said */
+	uint64_t limit_told_ns;  /* CLOCK_MONOTONIC; 0: not told */
+	bool has_changes;        /* the snapshot of the reading has them */
 };
 
 static void say(const struct agent *agent, const char *format, ...)
@@ -86,6 +88,7 @@ static struct error *open_sinks(struct agent *agent)
 		if (err)
 			return error_prefix(err, "--%s %s", sink->type->name, options.url);
 		agent->sink_count++;
+		agent->keeps_losses |= sink->type->keeps_losses;
 		if (sink->type->server)
 			err = sink->type->server(options.url, &sink->server);
 		if (err)
@@ -115,7 +118,7 @@ static struct error *open_delivery(struct agent *agent)
 		sinks[i] = (struct delivery_sink){
 			.name = agent->sinks[i].name,
 			.url = agent->sinks[i].server ? agent->sinks[i].server : o->sinks[i].url,
-			.keeps_losses = strcmp(agent->sinks[i].type->name, "clickhouse") == 0,
+			.keeps_losses = agent->sinks[i].type->keeps_losses,
 		};
 	return delivery_open(&options, &agent->delivery);
 }
@@ -170,11 +173,6 @@ struct error *agent_work(void *context)
 	struct agent *agent = context;
 
 	return agent->delivery ? delivery_poll(agent->delivery) : NULL;
-}
-
-struct error *agent_drain(struct agent *agent, uint64_t ns)
-{
-	return agent->delivery ? delivery_drain(agent->delivery, ns) : NULL;
 }
 
 /* --- losses --- */
@@ -283,7 +281,7 @@ static bool take_changes(struct agent *agent, struct collector_reading *reading)
 	return true;
 }
 
-static void encode(struct agent *agent, size_t number, const struct agent_interval *interval)
+static bool encode(struct agent *agent, size_t number, const struct agent_interval *interval)
 {
 	struct open_sink *sink = &agent->sinks[number];
 	struct delivery_target target = { agent->delivery, number };
@@ -296,41 +294,83 @@ static void encode(struct agent *agent, size_t number, const struct agent_interv
 		agent_lose(agent, sink->name, "intervals", "not encoded", 1);
 	}
 	sink->has_failed = err != NULL;
+	return !err;
 }
 
-/* All losses: those since the last interval, and those of the delivery. */
-static struct error *gather_losses(struct agent *agent, struct agent_interval *interval)
+/* Print what the delivery lost, if no sink stores it. */
+static void tell_of_losses(struct agent *agent, const struct agent_loss *losses, size_t count)
 {
-	const struct agent_loss *delivered;
-	size_t count;
-
-	if (!agent->delivery) {
-		interval->losses = agent->losses.items;
-		interval->loss_count = agent->losses.count;
-		return NULL;
-	}
-	delivered = delivery_losses(agent->delivery, &count);
 	for (size_t i = 0; i < count; i++)
-		if (!array_push(&agent->losses, delivered[i]))
+		say(agent, "%s: lost %" PRIu64 " %s: %s", losses[i].sink, losses[i].count,
+		    losses[i].what, losses[i].why);
+	if (count)
+		agent->losses_told_ns = clock_ns(CLOCK_MONOTONIC);
+}
+
+/* At most once an hour. */
+static bool may_tell_of_losses(const struct agent *agent)
+{
+	return !agent->keeps_losses &&
+	       (!agent->losses_told_ns ||
+		clock_ns(CLOCK_MONOTONIC) - agent->losses_told_ns >= LIMIT_PAUSE_NS);
+}
+
+/* Add the losses of the delivery, which keeps them until they are taken. */
+static struct error *add_delivered(struct agent *agent, struct losses_of_agent *losses,
+				   bool *ret_are_told)
+{
+	size_t count;
+	const struct agent_loss *delivered = delivery_losses(agent->delivery, &count);
+
+	*ret_are_told = may_tell_of_losses(agent);
+	if (*ret_are_told)
+		tell_of_losses(agent, delivered, count);
+	for (size_t i = 0; i < count; i++)
+		if (!array_push(losses, delivered[i]))
 			return &error_no_memory;
-	interval->losses = agent->losses.items;
-	interval->loss_count = agent->losses.count;
 	return NULL;
 }
 
+/* Give the interval to all sinks. Losses that no sink has stored are those of the next interval,
+ * too, and so are those that occur meanwhile. */
 static struct error *send_interval(struct agent *agent, struct agent_interval *interval)
 {
-	struct error *err = gather_losses(agent, interval);
-	size_t told;
+	struct losses_of_agent losses = agent->losses;
+	const size_t own = losses.count;
+	bool are_told = false, are_stored = false;
+	struct error *err = NULL;
 
-	if (err)
+	agent->losses = (struct losses_of_agent){ 0 };
+	if (agent->delivery)
+		err = add_delivered(agent, &losses, &are_told);
+	interval->losses = losses.items;
+	interval->loss_count = losses.count;
+	for (size_t i = 0; !err && i < agent->sink_count; i++)
+		if (encode(agent, i, interval))
+			are_stored |= agent->sinks[i].type->keeps_losses;
+	if (!err && agent->delivery && (are_stored || are_told))
+		err = delivery_losses_taken(agent->delivery);
+	for (size_t i = 0; agent->keeps_losses && !are_stored && i < own; i++)
+		agent_lose(agent, losses.items[i].sink, losses.items[i].what, losses.items[i].why,
+			   losses.items[i].count);
+	array_deinit(&losses);
+	return err;
+}
+
+struct error *agent_drain(struct agent *agent, uint64_t ns)
+{
+	const struct agent_loss *losses;
+	struct error *err;
+	size_t count;
+
+	if (!agent->delivery)
+		return NULL;
+	err = delivery_drain(agent->delivery, ns);
+	if (err || agent->keeps_losses)
 		return err;
-	told = agent->losses.count;
-	for (size_t i = 0; i < agent->sink_count; i++)
-		encode(agent, i, interval);
-	/* What was lost meanwhile stays for the next interval. */
-	array_drop_first(&agent->losses, told);
-	return agent->delivery ? delivery_losses_taken(agent->delivery) : NULL;
+	losses = delivery_losses(agent->delivery, &count);
+	tell_of_losses(agent, losses, count);
+	return delivery_losses_taken(agent->delivery);
 }
 
 struct error *agent_prepare(void *context, struct collector_reading *reading)

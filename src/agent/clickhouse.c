@@ -106,6 +106,7 @@ static struct error *server_of(const char *url, char **ret)
 
 const struct sink_type sink_clickhouse = {
 	.name = "clickhouse",
+	.keeps_losses = true,
 	.server = server_of,
 	.open = create,
 	.encode = encode,

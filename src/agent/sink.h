@@ -36,7 +36,8 @@ struct sink_request {
 typedef struct error *sink_emit(void *context, const struct sink_request *request);
 
 struct sink_type {
-	const char *name; /* "clickhouse": also its option and its word in losses */
+	const char *name;  /* "clickhouse": also its option and its word in losses */
+	bool keeps_losses; /* it stores the losses of intervals */
 	/* The URL that targets are appended to, to be freed. NULL: it is the one that users write.
 	 */
 	struct error *(*server)(const char *url, char **ret)MUST_CHECK;

@@ -50,6 +50,19 @@ times_are_conserved() {
 	between "ms in all files" 3900 "$(jq -s '[.[].meta.duration_ns] | add / 1e6 | floor' "$scratch/all")" 6000
 }
 
+# Without a store for losses, lines say what was lost: the first at once, the others at the end.
+losses_are_printed() {
+	local servers=() path
+
+	for path in a b c d; do
+		servers+=(--otlp "http://127.0.0.1:9/$path")
+	done
+	agent "${servers[@]}" --spool "$scratch/spool.full" --spool-size 64KiB -d 8s
+	has "a line" "$(< "$warned")" "profiles: spool "
+	grep -q '^ctprof: otlp.*: lost [0-9]* profiles: spool [a-z ]*$' "$warned"
+	has_not "losses that were not printed" "$(< "$scratch/spool.full/losses")" profiles
+}
+
 # What was counted since the last interval is stored when a signal ends the agent.
 end_loses_nothing() {
 	local agent
@@ -139,3 +152,4 @@ run_case "agent: times of stored profiles are conserved" needs_profiles times_ar
 run_case "agent: its end loses nothing" needs_profiles end_loses_nothing
 run_case "agent: it serves beside" needs_profiles serves_beside
 run_case "agent: a second agent with the same spool ends" needs_profiles second_agent_ends
+run_case "agent: losses are printed where no store has them" needs_profiles losses_are_printed
