@@ -22,6 +22,7 @@
 #include "cmd/record.h"
 #include "cmd/serving.h"
 #include "net/http_client.h"
+#include "security/privileges.h"
 #include "store/address.h"
 #include "store/schema.h"
 
@@ -438,8 +439,10 @@ static int create_schemas(const struct agent_arguments *a)
 {
 	const struct http_client_options options = { .netrc = a->netrc, .ca_file = a->ca_file };
 	_cleanup_(http_client_close) struct http_client *client = NULL;
-	struct error *err = http_client_open(&options, &client);
+	struct error *err = privileges_keep_for_files();
 
+	if (!err)
+		err = http_client_open(&options, &client);
 	for (size_t i = 0; i < a->urls[STORE_clickhouse].count && !err; i++)
 		err = create_tables(client, a->urls[STORE_clickhouse].items[i]);
 	return err ? report_error(err, STATUS_FAILED) : STATUS_DONE;

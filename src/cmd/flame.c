@@ -272,6 +272,11 @@ static struct error *check_significant(const struct flame_arguments *arguments, 
 			"--diff --significant requires two files, or FILE... -- FILE...");
 	if (arguments->output.tui)
 		return error_create("--tui shows no difference of two files");
+	/* A query is one profile of all hosts and times, which hides how far these are apart. */
+	for (size_t i = 0; i < count; i++)
+		if (input_is_query(paths[i]))
+			return error_create("--significant requires files: use ctprof fleet "
+					    "compare or regressions for queries");
 	return check_format(&arguments->output);
 }
 

@@ -266,6 +266,27 @@ files_drop() {
 	done
 }
 
+# What reads from a store waits for a server that does not answer.
+stores_drop() {
+	local allowed=$(mask dac_read_search "${writing[@]}") words port
+
+	command -v python3 > /dev/null || skip "no python3"
+	coproc silent { exec python3 -c 'import socket, time
+server = socket.create_server(("127.0.0.1", 0))
+print(server.getsockname()[1], flush=True)
+time.sleep(1000)'; }
+	at_end "kill $silent_PID"
+	read -r port <&"${silent[0]}"
+	for words in "agent --config /dev/null --create-schema --clickhouse http://127.0.0.1:$port/none" \
+		"flame ch://127.0.0.1:$port/none" "top --batch --replay ch://127.0.0.1:$port/none" \
+		"fleet hosts ch://127.0.0.1:$port/none"; do
+		in_background "$ctprof" $words
+		is_limited $pid $allowed $allowed
+		kill $pid
+		wait $pid || true
+	done
+}
+
 # ends_with ALLOWED WORDS...: a command that is over at once has no more than that when it is; it is held at its
 # end while it is looked at.
 ends_with() {
@@ -549,6 +570,7 @@ run_case "kstats drops its privileges" needs_bpf has_own_place histograms_drop
 run_case "capture --profile drops its privileges before it reads processes" needs_bpf captures_with_profiles_drop
 run_case "files that are probed are parsed in a confined thread" needs_bpf has_own_place \
 	probed_files_are_parsed_by_a_confined_thread
+run_case "commands that read from stores drop their privileges" slow needs_root stores_drop
 run_case "commands that read files drop their privileges" slow needs_root files_drop
 run_case "brief commands drop their privileges" slow needs_bpf has_own_place brief_commands_drop
 run_case "a command that is run has all privileges" slow needs_bpf commands_keep_privileges
