@@ -30,7 +30,8 @@ struct agent {
 	int proc;
 	struct agent_places *places;
 	struct interval_clock clock;
-	uint64_t cpu_ns; /* of this process, when the interval began */
+	uint64_t read_unix_ns; /* when the interval ended, by the clock of the day */
+	uint64_t cpu_ns;       /* of this process, when the interval began */
 	struct losses_of_agent {
 		ARRAY(struct agent_loss);
 	} losses;                /* that no interval has yet */
@@ -229,12 +230,12 @@ uint64_t interval_begin(struct interval_clock *clock, uint64_t now_unix_ns, uint
 			bool *ret_was_set_back)
 {
 	uint64_t begun = now_unix_ns > ns ? now_unix_ns - ns : 0;
-	const uint64_t before = clock->end_unix_ns;
+	const uint64_t before = clock->begun_unix_ns;
 
 	*ret_was_set_back = before > begun && before - begun >= INTERVAL_CLOCK_HELD_NS;
-	if (before > begun && !*ret_was_set_back)
-		begun = before;
-	clock->end_unix_ns = begun + ns;
+	if (begun / NS_PER_S <= before / NS_PER_S && !*ret_was_set_back)
+		begun = (before / NS_PER_S + 1) * NS_PER_S;
+	clock->begun_unix_ns = begun;
 	return begun;
 }
 
@@ -377,6 +378,8 @@ struct error *agent_prepare(void *context, struct collector_reading *reading)
 {
 	struct agent *agent = context;
 
+	/* Now, as names of frames may take long. */
+	agent->read_unix_ns = clock_ns(CLOCK_REALTIME);
 	agent->has_changes = take_changes(agent, reading);
 	return NULL;
 }
@@ -392,9 +395,9 @@ struct error *agent_take(void *context, struct collector_reading *reading)
 
 	interval.ns = profile->meta.duration_ns;
 	interval.begun_unix_ns =
-		interval_begin(&agent->clock, clock_ns(CLOCK_REALTIME), interval.ns, &was_set_back);
+		interval_begin(&agent->clock, agent->read_unix_ns, interval.ns, &was_set_back);
 	if (was_set_back)
-		say(agent, "the clock was set back: intervals have times that there were before");
+		say(agent, "the clock was set back: times of intervals repeat");
 	interval.profile = profile;
 	interval.changes = agent->has_changes ? reading->snapshot : NULL;
 	interval.load = *reading->host;

@@ -64,18 +64,18 @@ DEFINE_CLEANUP(agent_close, struct agent *)
 
 /* --- times --- */
 
-/* When intervals are: the clock of the day, which may be set while the agent runs. All zero is the
- * beginning. */
+/* The clock of the day, which may be set while the agent runs. All zero is the beginning. */
 struct interval_clock {
-	uint64_t end_unix_ns; /* of the previous interval */
+	uint64_t begun_unix_ns; /* the previous interval */
 };
 
-/* An interval that is set back for less than this begins where the previous one ended. */
+/* If the clock is set back by less than this, times of intervals advance by a second each until
+ * the clock has caught up. */
 #define INTERVAL_CLOCK_HELD_NS (10 * 60 * NS_PER_S)
 
-/* The beginning of an interval of `ns` that ends now, at `now_unix_ns`. It is not before the end of
- * the previous one unless the clock was set back by INTERVAL_CLOCK_HELD_NS or more, for then times
- * would stay wrong for long: `*ret_was_set_back` says so. */
+/* The beginning of an interval of `ns` that ended at `now_unix_ns`: in a later second than that of
+ * the previous one, since stores tell intervals apart by it, unless the clock was set back by
+ * INTERVAL_CLOCK_HELD_NS or more (`*ret_was_set_back`). */
 uint64_t interval_begin(struct interval_clock *clock, uint64_t now_unix_ns, uint64_t ns,
 			bool *ret_was_set_back);
 

@@ -11,20 +11,6 @@ static void forget_lost_stacks(struct clickhouse *sink, const struct agent_inter
 			map_deinit(&sink->sent_stacks);
 }
 
-/* A clock that is set back for longer than this is believed. */
-#define SET_BACK_MOST_S 600
-
-/*
- * The time of an interval, in seconds: not that of the one before, which began in the same second
- * if intervals are short. Two requests of one time would be one to the check of the second.
- */
-static uint64_t next_time(const struct clickhouse *sink, const struct agent_interval *interval)
-{
-	const uint64_t begun = interval->begun_unix_ns / 1000000000, before = sink->insert.t;
-
-	return begun > before || before - begun > SET_BACK_MOST_S ? begun : before + 1;
-}
-
 static struct error *encode(void *context, const struct agent_interval *interval, sink_emit *emit,
 			    void *emit_context)
 {
@@ -32,7 +18,7 @@ static struct error *encode(void *context, const struct agent_interval *interval
 	struct error *err = NULL;
 
 	sink->insert.host = text_of(interval->identity->host);
-	sink->insert.t = next_time(sink, interval);
+	sink->insert.t = interval->begun_unix_ns / NS_PER_S;
 	sink->insert.emit = emit;
 	sink->insert.context = emit_context;
 	forget_lost_stacks(sink, interval);

@@ -83,8 +83,14 @@ TEST(intervals_do_not_go_back)
 	assert_int_equal(BEGIN(&clock, 1000, 10, false), 990);
 	assert_int_equal(BEGIN(&clock, 1010, 10, false), 1000);
 	/* The clock is set back by 30 s, and stays so. */
-	assert_int_equal(BEGIN(&clock, 990, 10, false), 1010);
-	assert_int_equal(BEGIN(&clock, 1000, 10, false), 1020);
+	assert_int_equal(BEGIN(&clock, 990, 10, false), 1001);
+	assert_int_equal(BEGIN(&clock, 1000, 10, false), 1002);
+	assert_int_equal(BEGIN(&clock, 1013, 10, false), 1003);
+	/* It has caught up, though an interval was read late. */
+	assert_int_equal(BEGIN(&clock, 1025, 10, false), 1015);
+	assert_int_equal(BEGIN(&clock, 1033, 10, false), 1023);
+	/* Two intervals that begin in one second. */
+	assert_int_equal(BEGIN(&clock, 1033, 10, false), 1024);
 	/* It is set forward. */
 	assert_int_equal(BEGIN(&clock, 5000, 10, false), 4990);
 	/* By an hour: the wrong times would stay for long. */
