@@ -115,21 +115,9 @@ static struct error *show_comparison(struct fleet_run *run)
 	return err ? err : fleet_show(run, FLEET_OF_GROUPS);
 }
 
-/* Both searches are of different questions, each with its own rate. */
-static struct error *add_findings(struct fleet_findings *to, struct fleet_findings *from)
-{
-	struct error *err = array_reserve(to, from->count) ? NULL : &error_no_memory;
-
-	for (size_t i = 0; !err && i < from->count; i++)
-		to->items[to->count++] = from->items[i];
-	to->tests += from->tests;
-	fleet_findings_deinit(from);
-	return err;
-}
-
 static struct error *find_changes(struct fleet_run *run, size_t cut)
 {
-	struct fleet_findings hosts;
+	struct fleet_findings hosts = { 0 };
 	struct error *err;
 
 	if (run->data.hosts.count < PAIRED_HOSTS_LEAST)
@@ -138,7 +126,10 @@ static struct error *find_changes(struct fleet_run *run, size_t cut)
 	if (err)
 		return err;
 	err = fleet_outlier_changes(&run->data, cut, &hosts);
-	return err ? err : add_findings(&run->findings, &hosts);
+	if (!err && !fleet_findings_join(&run->findings, &hosts))
+		err = &error_no_memory;
+	fleet_findings_deinit(&hosts);
+	return err;
 }
 
 static struct error *load_changes(struct store *store, const struct store_url *url, void *context)

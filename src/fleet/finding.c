@@ -40,11 +40,28 @@ bool fleet_findings_settle(struct fleet_findings *findings)
 		struct fleet_finding *finding = &findings->items[i];
 
 		finding->q = q[i];
-		if (q[i] <= FLEET_Q_MOST && finding->weight > 0)
+		if (q[i] <= FLEET_Q_MOST && finding->weight > 0) {
+			const struct fleet_finding other = findings->items[kept];
+
 			findings->items[kept++] = *finding;
+			*finding = other;
+		}
 	}
 	findings->count = kept;
 	if (kept)
 		qsort(findings->items, kept, sizeof(*findings->items), by_weight);
 	return true;
+}
+
+bool fleet_findings_join(struct fleet_findings *to, struct fleet_findings *from)
+{
+	to->count = to->tests;
+	if (!array_reserve(to, from->tests))
+		return false;
+	for (size_t i = 0; i < from->tests; i++)
+		to->items[to->count++] = from->items[i];
+	to->tests += from->tests;
+	fleet_findings_deinit(from);
+	*from = (struct fleet_findings){ 0 };
+	return fleet_findings_settle(to);
 }

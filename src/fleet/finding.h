@@ -37,9 +37,12 @@ struct fleet_findings {
 
 void fleet_findings_deinit(struct fleet_findings *findings);
 
-/* Replace each p by its q among `findings->tests`, drop those that are no discoveries or do not
- * matter, and order the rest. False without memory. */
+/* Give each its q among `findings->tests`, order those that are discoveries and matter, and move
+ * the others behind `count`. False without memory. */
 bool fleet_findings_settle(struct fleet_findings *findings) MUST_CHECK;
+
+/* Add all of `from`, which is empty then, and settle both together. False without memory. */
+bool fleet_findings_join(struct fleet_findings *to, struct fleet_findings *from) MUST_CHECK;
 
 /* Add one that was tested; false without memory. */
 bool fleet_findings_add(struct fleet_findings *findings,

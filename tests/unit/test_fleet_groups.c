@@ -209,11 +209,12 @@ TEST(times_that_do_not_differ)
 
 TEST(times_that_differ)
 {
-	size_t all = 0, single = 0, slices = 0, wrong = 0;
+	size_t all = 0, single = 0, joined = 0, slices = 0, wrong = 0;
 
 	for (uint64_t run = 0; run < 100; run++) {
 		struct fleet_scene scene = scene_of_times(run * 89 + 1, 20);
-		struct fleet_findings findings;
+		struct fleet_findings findings, both;
+		size_t tests;
 		const struct fleet_finding *found;
 		struct fleet_data data;
 
@@ -229,6 +230,16 @@ TEST(times_that_differ)
 		expect_ok(fleet_outlier_changes(&data, 8, &findings));
 		found = find(&data, &findings, "p2", "f2", 7);
 		single += found && found->effect > 0;
+		tests = findings.tests;
+		expect_ok(fleet_compare_times(&data, 8, &both));
+		tests += both.tests;
+		assert_true(fleet_findings_join(&both, &findings));
+		assert_int_equal(both.tests, tests);
+		joined += find(&data, &both, "p1", "lock", FLEET_NONE) &&
+			  find(&data, &both, "p2", "f2", 7);
+		for (size_t i = 1; i < both.count; i++)
+			assert_true(both.items[i].weight <= both.items[i - 1].weight);
+		fleet_findings_deinit(&both);
 		fleet_findings_deinit(&findings);
 		fleet_data_deinit(&data);
 		scene = scene_of_times(run * 89 + 2, 1);
@@ -239,9 +250,11 @@ TEST(times_that_differ)
 		fleet_findings_deinit(&findings);
 		fleet_data_deinit(&data);
 	}
-	print_message("# of 100: all hosts %zu, one host %zu, one by slices %zu; %zu wrong\n", all,
-		      single, slices, wrong);
-	assert_true(all >= 95 && single >= 95 && slices >= 95 && wrong <= 5);
+	print_message(
+		"# of 100: all hosts %zu, one host %zu, both together %zu, one by slices %zu; "
+		"%zu wrong\n",
+		all, single, joined, slices, wrong);
+	assert_true(all >= 95 && single >= 95 && joined >= 95 && slices >= 95 && wrong <= 5);
 }
 
 UNIT_TESTS(cmocka_unit_test(versions_that_do_not_differ), cmocka_unit_test(versions_that_differ),
