@@ -71,7 +71,7 @@ page_has_columns() {
 		AND table IN ('samples', 'stacks', 'hosts', 'loads', 'cgroups', 'cgroup_labels', 'losses')")
 }
 
-# Macros of Grafana's plugin, as it replaces them for ten minutes in steps of one.
+# Macros of Grafana's plugin, as it replaces them for ten minutes in steps of a minute.
 dashboard_has_answers() {
 	local query
 
@@ -79,7 +79,7 @@ dashboard_has_answers() {
 	fill_store
 	jq -r '.panels[].targets[].rawSql, .templating.list[1].query' packaging/grafana/ctprof-clickhouse.json |
 		sed -E 's/\$__timeFilter\(t\)/t >= toDateTime(now() - 600) AND t <= toDateTime(now())/g
-			s/\$__timeInterval\(t\)/toDateTime(intDiv(toUInt32(t), 60) * 60)/g; s/\$__interval_s/60/g
+			s/\$__timeInterval\(t\)/toDateTime(intDiv(toUInt32(t), 60) * 60)/g
 			s/\$\{host:singlequote\}/'"'web-0','web-1','web-2','web-3'/g" > "$scratch/queries"
 	! grep -F '$' "$scratch/queries"
 	between "queries" 12 "$(wc -l < "$scratch/queries")" 30
