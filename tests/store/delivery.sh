@@ -381,7 +381,7 @@ kill_at_random() {
 
 run_case "requests arrive in their order" arrives_in_order
 run_case "several sinks do not wait for each other" many_sinks
-for word in full error busy silent cut garbage moved; do
+for word in full error busy silent cut garbage page moved; do
 	run_case "requests wait while a server is '$word'" comes_back "$word"
 done
 for word in silent_kept cut_kept error_kept; do

@@ -67,6 +67,7 @@ MODES = {
     "cut": (False, None, 0),
     "cut_kept": (True, None, 0),
     "garbage": (False, "\x00\x01 garbage\r\n\r\n", 0),
+    "page": (False, (200, {}, "<html>Log in</html>"), 0),
     "moved": (False, (302, {"Location": "http://127.0.0.1:1/"}, ""), 0),
 }
 RANDOM = ["ok", "ok", "ok", "slow", "error", "error_kept", "busy", "cut", "cut_kept", "garbage"]
