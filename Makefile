@@ -25,7 +25,7 @@ WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Wstrict-prototype
 CFLAGS   ?= -O2 -g
 ifneq ($(CROSS),)
 SYSROOT  := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/ctprof/sysroot/$(MACHINE:aarch64=arm64)
-CPPFLAGS += -isystem $(SYSROOT)/usr/include
+CPPFLAGS += -isystem $(SYSROOT)/usr/include -isystem $(SYSROOT)/usr/include/$(CROSS)
 LDFLAGS  += $(foreach lib,lib usr/lib,-L$(SYSROOT)/$(lib)/$(CROSS) -Wl,-rpath-link,$(SYSROOT)/$(lib)/$(CROSS))
 else
 SYSROOT  :=
