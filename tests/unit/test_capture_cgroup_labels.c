@@ -82,6 +82,8 @@ static void check(const char *cgroup, uint32_t pid, const struct cgroup_labels *
 
 TEST(containerd_of_kubernetes)
 {
+	if (!has_openat2())
+		skip();
 	put(CONTAINERD, "{\"ociVersion\":\"1.1.0\",\"process\":{\"user\":{\"uid\":0},\"args\":[\"/"
 			"web\"]},\"root\":{"
 			"\"path\":\"rootfs\"},\"hostname\":\"x\",\"annotations\":{"
@@ -99,6 +101,8 @@ TEST(containerd_of_kubernetes)
 
 TEST(crio)
 {
+	if (!has_openat2())
+		skip();
 	put(CRIO,
 	    "{\"annotations\":{\"io.kubernetes.container.name\":\"web\","
 	    "\"io.kubernetes.cri-o.Annotations\":\"{\\\"a\\\":\\\"b\\\"}\","
@@ -111,6 +115,8 @@ TEST(crio)
 
 TEST(docker)
 {
+	if (!has_openat2())
+		skip();
 	put(DOCKER,
 	    "{\"StreamConfig\":{},\"State\":{\"Pid\":7},\"ID\":\"" ID "\",\"Config\":{"
 	    "\"Hostname\":\"3b1f6d0c5a9e\",\"Image\":\"nginx:1.27\",\"Labels\":{\"a\":\"b\"}},"
@@ -129,6 +135,8 @@ TEST(docker)
 
 TEST(podman)
 {
+	if (!has_openat2())
+		skip();
 	put(PODMAN,
 	    "[{\"id\":\"" OTHER "\",\"metadata\":\"{\\\"image-name\\\":\\\"other\\\"}\"},"
 	    "{\"id\":\"" ID "\",\"names\":[\"web\"],\"image\":\"97662d\",\"metadata\":"
@@ -185,6 +193,8 @@ TEST(hostile_files)
 	};
 	char longer[CONTAINER_TEXT_ROOM + 64];
 
+	if (!has_openat2())
+		skip();
 	for (size_t i = 0; i < array_length(files); i++) {
 		put(DOCKER, files[i]);
 		check("/docker/" ID, 0, LABELS(.container = "3b1f6d0c5a9e"));
@@ -210,6 +220,8 @@ TEST(hostile_files)
 /* An absolute link of the host, as of an administrator who moved /var/lib/docker. */
 TEST(links_within_the_root)
 {
+	if (!has_openat2())
+		skip();
 	put("1/root/data/docker/containers/" ID "/config.v2.json", "{\"Name\":\"/web\"}");
 	put("1/root/var/lib/x", "");
 	assert_int_equal(symlink("/data/docker", scratch_path(&scratch, "1/root/var/lib/docker")),
