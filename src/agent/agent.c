@@ -26,7 +26,7 @@ struct agent {
 	struct open_sink sinks[DELIVERY_SINKS_MOST];
 	size_t sink_count;
 	struct delivery *delivery; /* NULL: there are no sinks */
-	struct counters *counters;
+	struct agent_counters *counters;
 	int proc;
 	struct agent_places *places;
 	struct interval_clock clock;

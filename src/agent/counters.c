@@ -34,7 +34,7 @@ struct kept_cgroup {
 	struct cgroup_counters counters;
 };
 
-struct counters {
+struct agent_counters {
 	enum metric_id totals[METRIC_COUNT];
 	size_t total_count;
 	bool has_previous;
@@ -83,7 +83,7 @@ struct totals {
 	uint64_t values[METRIC_COUNT]; /* by metric; only those that were measured */
 };
 
-static void read_totals(const struct counters *c, const struct thread_record *record,
+static void read_totals(const struct agent_counters *c, const struct thread_record *record,
 			struct totals *ret)
 {
 	ret->measured = (struct metric_set){ 0 };
@@ -97,7 +97,7 @@ static void read_totals(const struct counters *c, const struct thread_record *re
 	}
 }
 
-static size_t pack_totals(const struct counters *c, const struct totals *totals,
+static size_t pack_totals(const struct agent_counters *c, const struct totals *totals,
 			  unsigned char bytes[PACKED_MAX])
 {
 	unsigned char *at = bytes + sizeof(totals->measured);
@@ -109,7 +109,8 @@ static size_t pack_totals(const struct counters *c, const struct totals *totals,
 	return (size_t)(at - bytes);
 }
 
-static void unpack_totals(const struct counters *c, const unsigned char *bytes, struct totals *ret)
+static void unpack_totals(const struct agent_counters *c, const unsigned char *bytes,
+			  struct totals *ret)
 {
 	const unsigned char *at = bytes + sizeof(ret->measured);
 
@@ -173,8 +174,8 @@ static void set_total(struct thread_record *record, enum metric_id id, uint64_t 
 }
 
 /* Replace totals by what they grew by since `before`, and have `now` not fall behind that. */
-static void subtract(const struct counters *c, const struct totals *before, struct totals *now,
-		     struct thread_record *record)
+static void subtract(const struct agent_counters *c, const struct totals *before,
+		     struct totals *now, struct thread_record *record)
 {
 	for (size_t i = 0; i < c->total_count; i++) {
 		const enum metric_id id = c->totals[i];
@@ -191,14 +192,14 @@ static void subtract(const struct counters *c, const struct totals *before, stru
 	}
 }
 
-static bool is_new(const struct counters *c, const struct ctprof_thread *thread)
+static bool is_new(const struct agent_counters *c, const struct ctprof_thread *thread)
 {
 	return thread->start_time_clock_ticks.measured &&
 	       thread->start_time_clock_ticks.value >= c->uptime_ticks;
 }
 
 /* Did it do something? Then its totals are changes. */
-static struct error *take_thread(struct counters *c, struct kept_totals *next,
+static struct error *take_thread(struct agent_counters *c, struct kept_totals *next,
 				 struct ctprof_thread *thread, struct counters_outcome *outcome,
 				 bool *ret)
 {
@@ -225,7 +226,7 @@ static struct error *take_thread(struct counters *c, struct kept_totals *next,
 	return keep(next, id, bytes, length);
 }
 
-static struct error *take_threads(struct counters *c, struct ctprof_snapshot *s,
+static struct error *take_threads(struct agent_counters *c, struct ctprof_snapshot *s,
 				  struct counters_outcome *outcome)
 {
 	struct kept_totals next = { 0 };
@@ -325,14 +326,14 @@ static int by_path(const void *a, const void *b)
 	return strcmp(*(char *const *)a, ((const struct kept_cgroup *)b)->path);
 }
 
-static struct kept_cgroup *find_cgroup(const struct counters *c, const char *path)
+static struct kept_cgroup *find_cgroup(const struct agent_counters *c, const char *path)
 {
 	return c->cgroups.count ? bsearch(&path, c->cgroups.items, c->cgroups.count,
 					  sizeof(*c->cgroups.items), by_path)
 				: NULL;
 }
 
-static void free_cgroups(struct counters *c)
+static void free_cgroups(struct agent_counters *c)
 {
 	for (size_t i = 0; i < c->cgroups.count; i++)
 		free(c->cgroups.items[i].path);
@@ -344,7 +345,7 @@ static int by_both_paths(const void *a, const void *b)
 	return strcmp(((const struct kept_cgroup *)a)->path, ((const struct kept_cgroup *)b)->path);
 }
 
-static struct error *take_cgroups(struct counters *c, struct ctprof_snapshot *s)
+static struct error *take_cgroups(struct agent_counters *c, struct ctprof_snapshot *s)
 {
 	__typeof__(c->cgroups) next = { 0 };
 	size_t active = 0;
@@ -385,9 +386,9 @@ static struct error *take_cgroups(struct counters *c, struct ctprof_snapshot *s)
 
 /* --- all of it --- */
 
-struct error *counters_create(struct counters **ret)
+struct error *counters_create(struct agent_counters **ret)
 {
-	struct counters *c = calloc(1, sizeof(*c));
+	struct agent_counters *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return &error_no_memory;
@@ -403,7 +404,7 @@ static const char *boot_of(const struct ctprof_snapshot *s)
 	return s->host && s->host->boot_id ? s->host->boot_id->bytes : "";
 }
 
-static void forget(struct counters *c)
+static void forget(struct agent_counters *c)
 {
 	kept_totals_deinit(&c->kept);
 	free_cgroups(c);
@@ -411,7 +412,7 @@ static void forget(struct counters *c)
 	c->has_previous = false;
 }
 
-struct error *counters_take(struct counters *c, struct ctprof_snapshot *s,
+struct error *counters_take(struct agent_counters *c, struct ctprof_snapshot *s,
 			    struct counters_outcome *ret)
 {
 	struct counters_outcome outcome = { 0 };
@@ -435,13 +436,13 @@ struct error *counters_take(struct counters *c, struct ctprof_snapshot *s,
 	return NULL;
 }
 
-size_t counters_memory(const struct counters *c)
+size_t counters_memory(const struct agent_counters *c)
 {
 	return sizeof(*c) + c->kept.threads.room * sizeof(*c->kept.threads.items) +
 	       c->kept.bytes.room + c->cgroups.room * sizeof(*c->cgroups.items);
 }
 
-void counters_destroy(struct counters *c)
+void counters_destroy(struct agent_counters *c)
 {
 	if (!c)
 		return;

@@ -2,7 +2,7 @@
 /*
  * The changes between captures, for hosts with many threads of which few do something.
  *
- *	struct counters *counters;
+ *	struct agent_counters *counters;
  *	err = counters_create(&counters);
  *	while (...) {
  *		err = capturer_take(capturer, &snapshot);
@@ -26,7 +26,7 @@
 #include "profile/profile.h"
 #include "snapshot/model.h"
 
-struct counters;
+struct agent_counters;
 
 struct counters_outcome {
 	bool is_first;    /* there was no previous capture of this boot: no changes are known */
@@ -35,7 +35,7 @@ struct counters_outcome {
 	uint64_t without_past; /* threads that began earlier but were not in the previous capture */
 };
 
-struct error *counters_create(struct counters **ret) MUST_CHECK;
+struct error *counters_create(struct agent_counters **ret) MUST_CHECK;
 
 /*
  * Replace the totals of threads, cgroups and pressure by their changes since the previous call, and
@@ -45,15 +45,15 @@ struct error *counters_create(struct counters **ret) MUST_CHECK;
  * memory.stat and memory.events of cgroups stay as they are. A cgroup that was not in the previous
  * capture is left out, since it may be older.
  */
-struct error *counters_take(struct counters *counters, struct ctprof_snapshot *snapshot,
+struct error *counters_take(struct agent_counters *counters, struct ctprof_snapshot *snapshot,
 			    struct counters_outcome *ret) MUST_CHECK;
 
 /* The bytes that are kept for the next call. */
-size_t counters_memory(const struct counters *counters);
+size_t counters_memory(const struct agent_counters *counters);
 
 /* Takes NULL. */
-void counters_destroy(struct counters *counters);
-DEFINE_CLEANUP(counters_destroy, struct counters *)
+void counters_destroy(struct agent_counters *counters);
+DEFINE_CLEANUP(counters_destroy, struct agent_counters *)
 
 /* Put the times of an interval by state (profile/thread_states.h) into the threads of a capture
  * that was made at its end, as captures of `top --record` have them. */

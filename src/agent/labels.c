@@ -84,7 +84,7 @@ static struct error *add_places(struct labels *labels, struct text cgroup)
 }
 
 struct error *labels_make(struct labels *labels, const struct agent_identity *identity,
-			  const struct program *program)
+			  const struct push_program *program)
 {
 	const struct agent_label fixed[] = {
 		{ "__name__", LABELS_PROFILE_NAME },

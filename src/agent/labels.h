@@ -32,7 +32,7 @@ struct labels {
 /* Labels of the configuration whose names mean something else, or that are too many, are left out:
  * names that others have already get "agent_" before them. */
 struct error *labels_make(struct labels *labels, const struct agent_identity *identity,
-			  const struct program *program) MUST_CHECK;
+			  const struct push_program *program) MUST_CHECK;
 void labels_deinit(struct labels *labels);
 
 #endif

@@ -46,7 +46,7 @@ struct otlp {
 	void *context;
 	struct otlp_dictionary dictionary;
 	struct thread_attributes *threads; /* in this request */
-	const struct program *program;
+	const struct push_program *program;
 	enum time_type type;
 	struct push_body resources, profiles, profile, packed;
 	uint64_t request_count, profile_count,
@@ -156,7 +156,7 @@ static void send_request(struct otlp *o)
 
 #define ATTRIBUTES_MOST 64
 
-struct attributes {
+struct otlp_attributes {
 	Otlp__KeyValue pairs[ATTRIBUTES_MOST], *items[ATTRIBUTES_MOST];
 	Otlp__AnyValue values[ATTRIBUTES_MOST];
 	char *strings[2 * ATTRIBUTES_MOST];
@@ -164,7 +164,8 @@ struct attributes {
 };
 
 /* A key may be there once. */
-static void add_attribute(struct otlp *o, struct attributes *a, const char *key, struct text value)
+static void add_attribute(struct otlp *o, struct otlp_attributes *a, const char *key,
+			  struct text value)
 {
 	const size_t i = a->count;
 	char *clean;
@@ -192,7 +193,7 @@ static void add_attribute(struct otlp *o, struct attributes *a, const char *key,
 		fail(o, &error_no_memory);
 }
 
-static void add_places(struct otlp *o, struct attributes *a, struct text cgroup)
+static void add_places(struct otlp *o, struct otlp_attributes *a, struct text cgroup)
 {
 	struct text container;
 	char pod[POD_UID_ROOM];
@@ -207,10 +208,10 @@ static void add_places(struct otlp *o, struct attributes *a, struct text cgroup)
 static void put_resource(struct otlp *o, struct push_body *body)
 {
 	const struct agent_identity *identity = o->interval->identity;
-	const struct program *program = o->program;
+	const struct push_program *program = o->program;
 	Otlp__Resource resource = OTLP__RESOURCE__INIT;
 	Otlp__ResourceProfiles piece = OTLP__RESOURCE_PROFILES__INIT;
-	struct attributes a = { .count = 0 };
+	struct otlp_attributes a = { .count = 0 };
 
 	add_attribute(o, &a, "host.name", text_of(identity->host));
 	add_attribute(o, &a, "service.name", name_text(program->service));

@@ -21,7 +21,7 @@ struct grouping {
 	struct word_map program_numbers, series_numbers;
 	/* Before series without room become one, and programs without samples are left out. */
 	struct {
-		ARRAY(struct program);
+		ARRAY(struct push_program);
 	} all;
 	struct {
 		ARRAY(struct series);
@@ -91,12 +91,12 @@ static struct text last_part(struct text path)
 /* --- which series a thread is in --- */
 
 static struct error *name_program(struct grouping *g, const struct profile_thread *thread,
-				  struct program *ret)
+				  struct push_program *ret)
 {
 	const struct text path = path_of(g->profile, thread);
 	const struct text file = last_part(path);
 
-	*ret = (struct program){ 0 };
+	*ret = (struct push_program){ 0 };
 	if (thread->is_kernel) {
 		ret->service = ret->process = intern(g, TEXT(PROGRAM_KERNEL));
 		return ret->service ? NULL : &error_no_memory;
@@ -113,7 +113,7 @@ static struct error *name_program(struct grouping *g, const struct profile_threa
 	return NULL;
 }
 
-static struct error *number_program(struct grouping *g, const struct program *program,
+static struct error *number_program(struct grouping *g, const struct push_program *program,
 				    uint32_t *ret)
 {
 	const struct name *file = program->path ? program->path : program->service;
@@ -153,7 +153,7 @@ static struct error *find_series(struct grouping *g, uint32_t thread)
 {
 	const struct profile_thread *t = &g->profile->threads.items[thread];
 	const struct name *comm = intern_pattern(g, t->name);
-	struct program program;
+	struct push_program program;
 	uint32_t number;
 	struct error *err = comm ? name_program(g, t, &program) : &error_no_memory;
 
@@ -190,7 +190,7 @@ static struct error *find_all_series(struct grouping *g)
 /* The labels of a series as one text, whose memory the caller frees. */
 static char *series_key(const struct grouping *g, const struct series *series, struct text *ret)
 {
-	const struct program *program = &g->all.items[series->program];
+	const struct push_program *program = &g->all.items[series->program];
 	const struct name *const parts[] = { program->path ? program->path : program->service,
 					     program->process, program->cgroup, series->comm };
 	size_t room = array_length(parts), used = 0;
@@ -297,7 +297,7 @@ static struct error *choose_series(struct grouping *g)
 /* Those without room become series of the program "other". */
 static struct error *fold_series(struct grouping *g)
 {
-	const struct program other = { .service = g->other, .process = g->other };
+	const struct push_program other = { .service = g->other, .process = g->other };
 	uint32_t program;
 
 	for (size_t i = 0; i < g->series.count; i++) {

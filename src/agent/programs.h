@@ -31,7 +31,7 @@
 #define PROGRAM_KERNEL     "kernel" /* the program of all threads of the kernel */
 
 /* Names are valid UTF-8, and live until the next programs_take(). */
-struct program {
+struct push_program {
 	const struct name *service; /* the program: the last part of the path */
 	const struct name *path;    /* of the program; NULL: unknown */
 	const struct name *process; /* the pattern of its name */
@@ -48,7 +48,7 @@ enum programs_by {
 
 struct programs {
 	struct {
-		ARRAY(struct program);
+		ARRAY(struct push_program);
 	} all; /* that have samples */
 	struct {
 		ARRAY(struct pprof_part_sample);

@@ -59,7 +59,7 @@ static struct error *send_body(struct push *p, sink_emit *emit, void *context)
 }
 
 static struct error *encode_program(struct push *p, const struct agent_interval *interval,
-				    struct pprof_parts *parts, const struct program *program,
+				    struct pprof_parts *parts, const struct push_program *program,
 				    sink_emit *emit, void *context)
 {
 	const struct pprof_part_head head = { interval->begun_unix_ns, interval->ns };

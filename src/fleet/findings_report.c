@@ -14,7 +14,7 @@
 
 /* Findings of one host and program have one cause mostly: the first, which is the largest, stands
  * for them. */
-struct lines {
+struct finding_lines {
 	struct {
 		ARRAY(uint32_t);
 	} findings;
@@ -36,7 +36,7 @@ static bool are_together(const struct fleet_report *report, const struct fleet_f
 	       measure_of(report, a)->program == measure_of(report, b)->program;
 }
 
-static bool find_lines(const struct fleet_report *report, struct lines *ret)
+static bool find_lines(const struct fleet_report *report, struct finding_lines *ret)
 {
 	const struct fleet_findings *findings = report->findings;
 
@@ -57,7 +57,7 @@ static bool find_lines(const struct fleet_report *report, struct lines *ret)
 	return true;
 }
 
-static void lines_deinit(struct lines *lines)
+static void lines_deinit(struct finding_lines *lines)
 {
 	array_deinit(&lines->findings);
 	array_deinit(&lines->also);
@@ -176,7 +176,8 @@ static void print_basis(const struct fleet_report *report, FILE *out)
 
 #define SENTENCES_MOST 5
 
-static bool print_sentences(const struct fleet_report *report, const struct lines *lines, FILE *out)
+static bool print_sentences(const struct fleet_report *report, const struct finding_lines *lines,
+			    FILE *out)
 {
 	for (size_t i = 0; i < lines->findings.count && i < SENTENCES_MOST; i++) {
 		const size_t also = lines->also.items[i];
@@ -359,8 +360,8 @@ static bool has_hosts(const struct fleet_report *report)
 	return report->comparison == FLEET_OF_HOSTS;
 }
 
-static struct error *print_table(const struct fleet_report *report, const struct lines *lines,
-				 size_t limit, FILE *out)
+static struct error *print_table(const struct fleet_report *report,
+				 const struct finding_lines *lines, size_t limit, FILE *out)
 {
 	struct table table;
 
@@ -544,7 +545,8 @@ static char *next_command(const struct fleet_report *report, const struct fleet_
 	return NULL;
 }
 
-static void print_next(const struct fleet_report *report, const struct lines *lines, FILE *out)
+static void print_next(const struct fleet_report *report, const struct finding_lines *lines,
+		       FILE *out)
 {
 	_cleanup_free_ char *command = NULL;
 
@@ -556,8 +558,8 @@ static void print_next(const struct fleet_report *report, const struct lines *li
 
 /* --- all --- */
 
-static struct error *print_for_people(const struct fleet_report *report, const struct lines *lines,
-				      FILE *out)
+static struct error *print_for_people(const struct fleet_report *report,
+				      const struct finding_lines *lines, FILE *out)
 {
 	const size_t count = lines->findings.count;
 	const size_t limit = report->limit ? report->limit : count;
@@ -582,7 +584,7 @@ static struct error *print_for_people(const struct fleet_report *report, const s
 
 struct error *fleet_report_print(const struct fleet_report *report, FILE *out)
 {
-	struct lines lines = { 0 };
+	struct finding_lines lines = { 0 };
 	struct error *err = &error_no_memory;
 	struct fleet_report whole = *report;
 

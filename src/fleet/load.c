@@ -13,7 +13,7 @@
 
 #define SECONDS   1e-9
 
-struct loading {
+struct fleet_loading {
 	struct store *store;
 	const struct store_url *url;
 	uint64_t slice_s; /* how long a slice is */
@@ -31,7 +31,7 @@ static const struct store_column row_columns[ROW_VALUES] = {
 	[ROW_SLICE] = { "slice", STORE_U32 },
 };
 
-static void add_slice(struct sql *sql, const struct loading *loading)
+static void add_slice(struct sql *sql, const struct fleet_loading *loading)
 {
 	if (loading->data->slices == 1)
 		sql_add(sql, "toUInt32(0) AS slice");
@@ -44,14 +44,14 @@ static void add_slice(struct sql *sql, const struct loading *loading)
 			loading->data->slices - 1);
 }
 
-static void add_keys(struct sql *sql, const struct loading *loading, const char *process)
+static void add_keys(struct sql *sql, const struct fleet_loading *loading, const char *process)
 {
 	sql_add(sql, "SELECT toString(host), toString(%s), ", process);
 	add_slice(sql, loading);
 }
 
 /* Adds to a measure of the host and program of a row. */
-static struct error *add(struct loading *loading, const union store_value *row,
+static struct error *add(struct fleet_loading *loading, const union store_value *row,
 			 enum fleet_kind kind, struct text name, double amount, double base)
 {
 	const uint32_t host = fleet_data_host(loading->data, row[ROW_HOST].text);
@@ -89,7 +89,7 @@ static double sum_of_states(const union store_value *row, unsigned states)
 
 static struct error *take_states(void *context, const union store_value *row)
 {
-	struct loading *loading = context;
+	struct fleet_loading *loading = context;
 	const double all = sum_of_states(row, (1u << STATE_COUNT) - 1);
 	const double busy = sum_of_states(row, FLEET_BUSY);
 	struct error *err = NULL;
@@ -118,7 +118,7 @@ static char *state_list(const char *before, const char *after)
 	return NULL;
 }
 
-static struct error *load_states(struct loading *loading)
+static struct error *load_states(struct fleet_loading *loading)
 {
 	struct store_column columns[STATES_END];
 	_cleanup_free_ char *sums = state_list("sum(", ")"), *names = state_list("", "");
@@ -157,7 +157,7 @@ static bool is_measured(const union store_value *row, enum metric_id metric)
 
 static struct error *take_metrics(void *context, const union store_value *row)
 {
-	struct loading *loading = context;
+	struct fleet_loading *loading = context;
 	const double run = (double)row[METRICS_RUN].number * SECONDS;
 	struct error *err = NULL;
 
@@ -170,7 +170,7 @@ static struct error *take_metrics(void *context, const union store_value *row)
 	return err;
 }
 
-static struct error *load_metrics(struct loading *loading)
+static struct error *load_metrics(struct fleet_loading *loading)
 {
 	struct store_column columns[METRICS_MOST];
 	_cleanup_free_ char *names = strdup("host, process, t, measured0, measured1, run_time_ns");
@@ -206,7 +206,7 @@ static struct error *load_metrics(struct loading *loading)
 
 static struct error *take_pressures(void *context, const union store_value *row)
 {
-	struct loading *loading = context;
+	struct fleet_loading *loading = context;
 	const double seconds = (double)row[ROW_VALUES].number / 1000;
 	struct error *err = NULL;
 
@@ -216,7 +216,7 @@ static struct error *take_pressures(void *context, const union store_value *row)
 	return err;
 }
 
-static struct error *load_pressures(struct loading *loading)
+static struct error *load_pressures(struct fleet_loading *loading)
 {
 	struct store_column columns[METRICS_MOST];
 	const size_t count = ROW_VALUES + 1 + fleet_pressure_count;
@@ -281,8 +281,8 @@ struct function_key {
  * than half as long by hashes of these as by the texts. Functions are asked for by hashes of their
  * names; one of a program has measures only if it is one of those with most time.
  */
-struct functions {
-	struct loading *loading;
+struct function_loading {
+	struct fleet_loading *loading;
 	struct arena arena;
 	struct names names;
 	struct {
@@ -313,7 +313,7 @@ static const struct store_rows sample_rows = {
 
 static struct error *take_base(void *context, const union store_value *row)
 {
-	struct functions *functions = context;
+	struct function_loading *functions = context;
 	struct fleet_data *bases = &functions->bases;
 	const struct text program = row[ROW_PROCESS].text;
 	const bool is_off = row[ROW_VALUES].number == SIDE_OFF;
@@ -340,9 +340,9 @@ static struct error *take_base(void *context, const union store_value *row)
 /* Of rows that have `slice` and `side`. */
 #define KEY_OF_ROW "cityHash64(host, process, slice, side)"
 
-static struct error *load_bases(struct functions *functions)
+static struct error *load_bases(struct function_loading *functions)
 {
-	struct loading *loading = functions->loading;
+	struct fleet_loading *loading = functions->loading;
 	struct sql sql = store_sql(loading->store);
 	struct error *err;
 
@@ -371,7 +371,7 @@ static const struct store_column top_columns[TOP_COLUMNS] = {
 
 static struct error *take_top(void *context, const union store_value *row)
 {
-	struct functions *functions = context;
+	struct function_loading *functions = context;
 	struct fleet_data *data = functions->loading->data;
 	const struct text program = row[TOP_PROCESS].text, text = row[TOP_NAME].text;
 	const struct name *name = names_intern(&functions->names, text.bytes, text.length);
@@ -394,9 +394,9 @@ static struct error *take_top(void *context, const union store_value *row)
 		       : &error_no_memory;
 }
 
-static struct error *load_top(struct functions *functions)
+static struct error *load_top(struct function_loading *functions)
 {
-	struct loading *loading = functions->loading;
+	struct fleet_loading *loading = functions->loading;
 	struct sql sql = store_sql(loading->store);
 	struct error *err;
 
@@ -430,7 +430,7 @@ static const struct store_column function_columns[FUNCTION_COLUMNS] = {
 /* The function that ran itself comes a second time, with its hash and 1. */
 static struct error *take_function(void *context, const union store_value *row)
 {
-	struct functions *functions = context;
+	struct function_loading *functions = context;
 	struct fleet_data *data = functions->loading->data;
 	const struct function_key *key = map_find(&functions->keys, row[FUNCTION_KEY].number);
 	const struct name **name = map_find(&functions->by_hash, row[FUNCTION_HASH].number);
@@ -456,7 +456,7 @@ static struct error *take_function(void *context, const union store_value *row)
 }
 
 /* "1,2,3" */
-static void add_hashes(struct sql *sql, struct functions *functions)
+static void add_hashes(struct sql *sql, struct function_loading *functions)
 {
 	const char *separator = "";
 
@@ -467,15 +467,15 @@ static void add_hashes(struct sql *sql, struct functions *functions)
 	}
 }
 
-static void add_pairs(struct sql *sql, const struct functions *functions)
+static void add_pairs(struct sql *sql, const struct function_loading *functions)
 {
 	for (size_t i = 0; i < functions->pairs.count; i++)
 		sql_add(sql, "%s%" PRIu64, i ? "," : "", functions->pairs.items[i]);
 }
 
-static struct error *load_by_host(struct functions *functions)
+static struct error *load_by_host(struct function_loading *functions)
 {
-	struct loading *loading = functions->loading;
+	struct fleet_loading *loading = functions->loading;
 	struct sql sql = store_sql(loading->store);
 	struct error *err;
 
@@ -504,7 +504,7 @@ static struct error *load_by_host(struct functions *functions)
 }
 
 /* Functions that take no time on a host are a share of 0 of what the program has. */
-static struct error *add_bases(struct functions *functions, size_t measure)
+static struct error *add_bases(struct function_loading *functions, size_t measure)
 {
 	struct fleet_data *data = functions->loading->data, *bases = &functions->bases;
 	const struct fleet_measure *of = &data->measures.items[measure];
@@ -528,7 +528,7 @@ static struct error *add_bases(struct functions *functions, size_t measure)
 	return NULL;
 }
 
-static struct error *load_all_functions(struct functions *functions)
+static struct error *load_all_functions(struct function_loading *functions)
 {
 	struct fleet_data *data = functions->loading->data;
 	const size_t first = data->measures.count;
@@ -544,9 +544,9 @@ static struct error *load_all_functions(struct functions *functions)
 	return err;
 }
 
-static struct error *load_functions(struct loading *loading)
+static struct error *load_functions(struct fleet_loading *loading)
 {
-	struct functions functions = { .loading = loading };
+	struct function_loading functions = { .loading = loading };
 	struct error *err = &error_no_memory;
 
 	arena_init(&functions.arena, (size_t)64 << 20);
@@ -762,9 +762,10 @@ struct error *fleet_load(struct store *store, const struct store_url *url, size_
 			 struct fleet_data *ret)
 {
 	struct fleet_data data;
-	struct loading loading = { .store = store, .url = url, .data = &data };
-	static struct error *(*const parts[])(
-		struct loading *) = { load_states, load_metrics, load_pressures, load_functions };
+	struct fleet_loading loading = { .store = store, .url = url, .data = &data };
+	static struct error *(*const parts[])(struct fleet_loading *) = { load_states, load_metrics,
+									  load_pressures,
+									  load_functions };
 	struct error *err = NULL;
 
 	if (!fleet_data_init(&data, slices)) {

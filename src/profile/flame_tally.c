@@ -15,7 +15,7 @@
 #define TOGETHER 10
 
 /* Values of the profile or the thread that is added up, and which subjects have one. */
-struct adding {
+struct tally_addition {
 	struct flame_tallies *tallies;
 	double *values;
 	struct {
@@ -79,7 +79,7 @@ static struct error *find_subjects(struct flame_tallies *t, const struct flame_b
 
 /* --- adding --- */
 
-static bool add_value(struct adding *a, size_t subject, double value)
+static bool add_value(struct tally_addition *a, size_t subject, double value)
 {
 	if (a->values[subject] == 0 && !array_push(&a->touched, (uint32_t)subject))
 		return false;
@@ -93,7 +93,7 @@ static enum flame_time time_of(const struct sample *sample)
 }
 
 /* Add a value of the sample to its node and all callers, and to their functions and groups. */
-static bool add_sample(struct adding *a, uint32_t node, enum flame_time time, double value)
+static bool add_sample(struct tally_addition *a, uint32_t node, enum flame_time time, double value)
 {
 	const struct flame_tallies *t = a->tallies;
 
@@ -122,7 +122,7 @@ static double value_of(const struct flame_tallies *t, const struct sample *sampl
 	return (double)(t->flame->is_events ? sample->count : sample->ns);
 }
 
-static struct error *add_profile(struct adding *a, const struct flame_side *side)
+static struct error *add_profile(struct tally_addition *a, const struct flame_side *side)
 {
 	struct flame_tallies *t = a->tallies;
 	const size_t which = !side->is_baseline;
@@ -194,7 +194,7 @@ static double piece_of(const struct flame_tallies *t, const struct profile *p,
 	return sample->class == CLASS_ON_CPU ? piece_on_cpu(p, sample) : piece_off_cpu(p, sample);
 }
 
-static struct error *add_noise(struct adding *a, const struct flame_side *side)
+static struct error *add_noise(struct tally_addition *a, const struct flame_side *side)
 {
 	struct flame_tallies *t = a->tallies;
 	const size_t which = !side->is_baseline;
@@ -315,7 +315,7 @@ static int by_group_and_thread(const void *a, const void *b, void *context)
 	return (x > y) - (x < y);
 }
 
-static bool end_thread(struct adding *a, struct thread_groups *g)
+static bool end_thread(struct tally_addition *a, struct thread_groups *g)
 {
 	while (a->touched.count) {
 		const uint32_t subject = a->touched.items[--a->touched.count];
@@ -340,7 +340,8 @@ static double variance_of_threads(double sum, double square, size_t count)
 	return fmax(square - sum * sum / n, 0) * n / (n - 1) * wider * wider;
 }
 
-static void end_group(struct adding *a, struct thread_groups *g, size_t threads, double *between)
+static void end_group(struct tally_addition *a, struct thread_groups *g, size_t threads,
+		      double *between)
 {
 	(void)a;
 	while (g->touched.count) {
@@ -354,7 +355,7 @@ static void end_group(struct adding *a, struct thread_groups *g, size_t threads,
 }
 
 /* `order` has the side's samples by group and thread. */
-static struct error *add_threads(struct adding *a, const struct flame_side *side,
+static struct error *add_threads(struct tally_addition *a, const struct flame_side *side,
 				 struct thread_groups *g, const uint32_t *order, double *between)
 {
 	for (size_t i = 0; i < side->wanted; i++) {
@@ -377,7 +378,7 @@ static struct error *add_threads(struct adding *a, const struct flame_side *side
 }
 
 /* Where threads differ more than pieces do, that is the noise. */
-static struct error *add_between_threads(struct adding *a, const struct flame_side *side)
+static struct error *add_between_threads(struct tally_addition *a, const struct flame_side *side)
 {
 	struct flame_tallies *t = a->tallies;
 	const size_t which = !side->is_baseline;
@@ -419,7 +420,7 @@ static void find_times(struct flame_tallies *t, const struct flame_builder *b)
 	t->times = t->has_cpu && t->has_off ? FLAME_TIMES : 1;
 }
 
-static struct error *add_all(struct adding *a, const struct flame_builder *b)
+static struct error *add_all(struct tally_addition *a, const struct flame_builder *b)
 {
 	struct error *err = NULL;
 
@@ -435,7 +436,7 @@ static struct error *add_all(struct adding *a, const struct flame_builder *b)
 
 struct error *flame_tallies_init(struct flame_tallies *t, const struct flame_builder *b)
 {
-	struct adding adding = { .tallies = t };
+	struct tally_addition adding = { .tallies = t };
 	struct error *err;
 
 	*t = (struct flame_tallies){ .flame = b->flame, .label_count = b->label_names.count };

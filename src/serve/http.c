@@ -318,7 +318,7 @@ static void end_exchange(void *context, struct MHD_Connection *connection, void 
 }
 
 static void begin_client(struct http_server *server, struct MHD_Connection *connection,
-			 struct http_client **ret)
+			 struct http_peer **ret)
 {
 	const int fd =
 		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
@@ -340,7 +340,7 @@ static void note_client(void *context, struct MHD_Connection *connection, void *
 	struct http_server *server = context;
 
 	if (what == MHD_CONNECTION_NOTIFY_STARTED)
-		begin_client(server, connection, (struct http_client **)client);
+		begin_client(server, connection, (struct http_peer **)client);
 	else if (*client)
 		http_clients_remove(&server->clients, *client);
 }

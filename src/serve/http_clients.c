@@ -47,7 +47,7 @@ static bool same_address(const struct http_address *a, const struct http_address
 	return !memcmp(a, b, sizeof(*a));
 }
 
-static bool may_be_replaced(const struct http_client *client, uint64_t now_ms)
+static bool may_be_replaced(const struct http_peer *client, uint64_t now_ms)
 {
 	return !client->is_ended && client->deadline_ms && client->replaceable_ms <= now_ms;
 }
@@ -56,19 +56,19 @@ static unsigned count_of(const struct http_clients *clients, const struct http_a
 {
 	unsigned count = 0;
 
-	for (const struct http_client *i = clients->first; i; i = i->next)
+	for (const struct http_peer *i = clients->first; i; i = i->next)
 		count += !i->is_ended && same_address(&i->address, address);
 	return count;
 }
 
 /* Of the clients of `address` that may be replaced, the one that has kept the server waiting for
  * longest; NULL: there is none. */
-static struct http_client *slowest_of(const struct http_clients *clients,
-				      const struct http_address *address, uint64_t now_ms)
+static struct http_peer *slowest_of(const struct http_clients *clients,
+				    const struct http_address *address, uint64_t now_ms)
 {
-	struct http_client *slowest = NULL;
+	struct http_peer *slowest = NULL;
 
-	for (struct http_client *i = clients->first; i; i = i->next)
+	for (struct http_peer *i = clients->first; i; i = i->next)
 		if (may_be_replaced(i, now_ms) && same_address(&i->address, address) &&
 		    (!slowest || i->since_ms <= slowest->since_ms))
 			slowest = i;
@@ -76,12 +76,12 @@ static struct http_client *slowest_of(const struct http_clients *clients,
 }
 
 /* The same of the address that has most clients, of those that have such a one. */
-static struct http_client *slowest_of_all(const struct http_clients *clients, uint64_t now_ms)
+static struct http_peer *slowest_of_all(const struct http_clients *clients, uint64_t now_ms)
 {
-	struct http_client *slowest = NULL;
+	struct http_peer *slowest = NULL;
 	unsigned most = 0;
 
-	for (const struct http_client *i = clients->first; i; i = i->next) {
+	for (const struct http_peer *i = clients->first; i; i = i->next) {
 		unsigned count;
 
 		if (!may_be_replaced(i, now_ms) ||
@@ -97,9 +97,9 @@ static struct http_client *slowest_of_all(const struct http_clients *clients, ui
 }
 
 /* Make room for a new client, or end the new one. */
-static void bound(struct http_clients *clients, struct http_client *added, uint64_t now_ms)
+static void bound(struct http_clients *clients, struct http_peer *added, uint64_t now_ms)
 {
-	struct http_client *victim = NULL;
+	struct http_peer *victim = NULL;
 
 	if (count_of(clients, &added->address) > clients->most - clients->most / 4)
 		victim = slowest_of(clients, &added->address, now_ms);
@@ -110,14 +110,14 @@ static void bound(struct http_clients *clients, struct http_client *added, uint6
 	http_clients_end(clients, victim ? victim : added);
 }
 
-struct http_client *http_clients_add(struct http_clients *clients, int fd,
-				     const struct sockaddr *address, uint64_t now_ms)
+struct http_peer *http_clients_add(struct http_clients *clients, int fd,
+				   const struct sockaddr *address, uint64_t now_ms)
 {
-	struct http_client *client = malloc(sizeof(*client));
+	struct http_peer *client = malloc(sizeof(*client));
 
 	if (!client)
 		return NULL;
-	*client = (struct http_client){
+	*client = (struct http_peer){
 		.next = clients->first,
 		.address = http_address_of(address),
 		.fd = fd,
@@ -133,7 +133,7 @@ struct http_client *http_clients_add(struct http_clients *clients, int fd,
 	return client;
 }
 
-void http_clients_remove(struct http_clients *clients, struct http_client *client)
+void http_clients_remove(struct http_clients *clients, struct http_peer *client)
 {
 	if (client->next)
 		client->next->previous = client->previous;
@@ -145,20 +145,20 @@ void http_clients_remove(struct http_clients *clients, struct http_client *clien
 	free(client);
 }
 
-void http_client_set_deadline(struct http_client *client, enum http_deadline deadline,
-			      uint64_t bytes, uint64_t now_ms)
+void http_client_set_deadline(struct http_peer *client, enum http_deadline deadline, uint64_t bytes,
+			      uint64_t now_ms)
 {
 	client->since_ms = now_ms;
 	client->deadline_ms = now_ms + TRANSFER_MS + bytes / BYTES_IN_MS;
 	client->replaceable_ms = deadline == DEADLINE_ANSWER ? now_ms + TAKING_MS : now_ms;
 }
 
-void http_client_clear_deadline(struct http_client *client)
+void http_client_clear_deadline(struct http_peer *client)
 {
 	client->deadline_ms = 0;
 }
 
-void http_clients_end(struct http_clients *clients, struct http_client *client)
+void http_clients_end(struct http_clients *clients, struct http_peer *client)
 {
 	const struct linger at_once = { .l_onoff = 1 };
 
@@ -174,7 +174,7 @@ void http_clients_end(struct http_clients *clients, struct http_client *client)
 
 void http_clients_end_late(struct http_clients *clients, uint64_t now_ms)
 {
-	for (struct http_client *i = clients->first; i; i = i->next)
+	for (struct http_peer *i = clients->first; i; i = i->next)
 		if (i->deadline_ms && i->deadline_ms <= now_ms)
 			http_clients_end(clients, i);
 }
@@ -183,7 +183,7 @@ int http_clients_wait_ms(const struct http_clients *clients, uint64_t now_ms)
 {
 	uint64_t next = UINT64_MAX;
 
-	for (const struct http_client *i = clients->first; i; i = i->next)
+	for (const struct http_peer *i = clients->first; i; i = i->next)
 		if (!i->is_ended && i->deadline_ms && i->deadline_ms < next)
 			next = i->deadline_ms;
 	if (next == UINT64_MAX)
@@ -193,7 +193,7 @@ int http_clients_wait_ms(const struct http_clients *clients, uint64_t now_ms)
 	return next - now_ms < INT32_MAX ? (int)(next - now_ms) : INT32_MAX;
 }
 
-bool http_client_is_gone(const struct http_client *client)
+bool http_client_is_gone(const struct http_peer *client)
 {
 	char byte;
 	ssize_t length = recv(client->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
@@ -218,7 +218,7 @@ static struct http_rate *rate_of(struct http_rate *rates, size_t count, uint64_t
 }
 
 bool http_clients_count_request(struct http_clients *clients, enum http_rate_kind kind,
-				const struct http_client *client, uint64_t now_ms)
+				const struct http_peer *client, uint64_t now_ms)
 {
 	const uint64_t most = rates_most[kind].at_once * REQUEST;
 	struct http_rate *rate = rate_of(clients->rates[kind], array_length(clients->rates[kind]),

@@ -26,8 +26,8 @@ struct http_address {
 
 struct http_address http_address_of(const struct sockaddr *address);
 
-struct http_client {
-	struct http_client *next, *previous;
+struct http_peer {
+	struct http_peer *next, *previous;
 	struct http_address address;
 	int fd;
 	uint64_t since_ms;       /* when the server began to wait for it */
@@ -47,7 +47,7 @@ struct http_rate {
 enum http_rate_kind { RATE_ANSWERED, RATE_REFUSED, RATE_COUNT };
 
 struct http_clients {
-	struct http_client *first;
+	struct http_peer *first;
 	unsigned most;  /* clients; those of one address: three quarters of it */
 	unsigned count; /* that are not ended */
 	struct http_rate rates[RATE_COUNT][128];
@@ -55,9 +55,9 @@ struct http_clients {
 
 /* Add a client, with a deadline for its head. If there are too many clients, one of them is ended,
  * maybe the new one. NULL: no memory. */
-struct http_client *http_clients_add(struct http_clients *clients, int fd,
-				     const struct sockaddr *address, uint64_t now_ms);
-void http_clients_remove(struct http_clients *clients, struct http_client *client);
+struct http_peer *http_clients_add(struct http_clients *clients, int fd,
+				   const struct sockaddr *address, uint64_t now_ms);
+void http_clients_remove(struct http_clients *clients, struct http_peer *client);
 
 enum http_deadline {
 	DEADLINE_REQUEST, /* a head or a body */
@@ -65,13 +65,13 @@ enum http_deadline {
 };
 
 /* Set the deadline for the transfer of `bytes`: in 30 s, plus one second for each 16 KiB. */
-void http_client_set_deadline(struct http_client *client, enum http_deadline deadline,
-			      uint64_t bytes, uint64_t now_ms);
+void http_client_set_deadline(struct http_peer *client, enum http_deadline deadline, uint64_t bytes,
+			      uint64_t now_ms);
 /* The client now waits for the server. */
-void http_client_clear_deadline(struct http_client *client);
+void http_client_clear_deadline(struct http_peer *client);
 
 /* Shut the connection down and forget what it has not taken. */
-void http_clients_end(struct http_clients *clients, struct http_client *client);
+void http_clients_end(struct http_clients *clients, struct http_peer *client);
 
 /* End all whose deadline is over. */
 void http_clients_end_late(struct http_clients *clients, uint64_t now_ms);
@@ -79,11 +79,11 @@ void http_clients_end_late(struct http_clients *clients, uint64_t now_ms);
 int http_clients_wait_ms(const struct http_clients *clients, uint64_t now_ms);
 
 /* Has the client gone? For those that wait for the server. */
-bool http_client_is_gone(const struct http_client *client);
+bool http_client_is_gone(const struct http_peer *client);
 
 /* Count a request. False: the address has too many: 1,000 that are answered in a second, 2,000 at
  * once; 20 and 200 that are refused. */
 bool http_clients_count_request(struct http_clients *clients, enum http_rate_kind kind,
-				const struct http_client *client, uint64_t now_ms);
+				const struct http_peer *client, uint64_t now_ms);
 
 #endif

@@ -43,7 +43,7 @@ struct http_server {
 struct http_exchange {
 	struct http_server *server;
 	struct MHD_Connection *connection;
-	struct http_client *client; /* NULL: no memory for it; the connection is shut down */
+	struct http_peer *client; /* NULL: no memory for it; the connection is shut down */
 	struct http_exchange *next, *previous;
 
 	/* The request. */

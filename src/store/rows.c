@@ -112,12 +112,12 @@ struct error *rows_append(struct rows *rows, const struct store_column *columns,
 /* --- reading --- */
 
 /* What is left of the bytes that have come. */
-struct cursor {
+struct row_cursor {
 	const char *at, *end;
 	size_t wanted; /* bytes from `at` on without which the row is not complete; 0: it may be */
 };
 
-static bool lacks(struct cursor *cursor, uint64_t bytes)
+static bool lacks(struct row_cursor *cursor, uint64_t bytes)
 {
 	if (bytes <= (size_t)(cursor->end - cursor->at))
 		return false;
@@ -125,7 +125,7 @@ static bool lacks(struct cursor *cursor, uint64_t bytes)
 	return true;
 }
 
-static bool get_number(struct cursor *cursor, unsigned bytes, uint64_t *ret)
+static bool get_number(struct row_cursor *cursor, unsigned bytes, uint64_t *ret)
 {
 	uint64_t number = 0;
 
@@ -139,7 +139,7 @@ static bool get_number(struct cursor *cursor, unsigned bytes, uint64_t *ret)
 }
 
 /* A number that does not fit becomes one that no row has room for. */
-static bool get_varint(struct cursor *cursor, uint64_t *ret)
+static bool get_varint(struct row_cursor *cursor, uint64_t *ret)
 {
 	uint64_t number = 0;
 
@@ -159,7 +159,7 @@ static bool get_varint(struct cursor *cursor, uint64_t *ret)
 	return true;
 }
 
-static bool get_text(struct cursor *cursor, struct text *ret)
+static bool get_text(struct row_cursor *cursor, struct text *ret)
 {
 	uint64_t length;
 
@@ -171,7 +171,7 @@ static bool get_text(struct cursor *cursor, struct text *ret)
 }
 
 /* The length of an array whose items have at least so many bytes. */
-static bool get_count(struct cursor *cursor, unsigned bytes, size_t *ret)
+static bool get_count(struct row_cursor *cursor, unsigned bytes, size_t *ret)
 {
 	uint64_t count;
 
@@ -183,7 +183,7 @@ static bool get_count(struct cursor *cursor, unsigned bytes, size_t *ret)
 }
 
 /* Arrays move while they grow, so values have no addresses before the row is complete. */
-static struct error *get_texts(struct rows_reader *reader, struct cursor *cursor,
+static struct error *get_texts(struct rows_reader *reader, struct row_cursor *cursor,
 			       union store_value *value)
 {
 	struct text text;
@@ -201,8 +201,8 @@ static struct error *get_texts(struct rows_reader *reader, struct cursor *cursor
 	return NULL;
 }
 
-static struct error *get_numbers(struct rows_reader *reader, struct cursor *cursor, unsigned bytes,
-				 union store_value *value)
+static struct error *get_numbers(struct rows_reader *reader, struct row_cursor *cursor,
+				 unsigned bytes, union store_value *value)
 {
 	uint64_t number;
 	size_t count;
@@ -216,7 +216,7 @@ static struct error *get_numbers(struct rows_reader *reader, struct cursor *curs
 	return NULL;
 }
 
-static struct error *get_value(struct rows_reader *reader, struct cursor *cursor,
+static struct error *get_value(struct rows_reader *reader, struct row_cursor *cursor,
 			       enum store_type type, union store_value *value)
 {
 	switch (forms[type].shape) {
@@ -259,7 +259,7 @@ static void place_arrays(struct rows_reader *reader)
 }
 
 /* Read a row, and hand it out if it is complete; otherwise `cursor` says what it lacks. */
-static struct error *take_row(struct rows_reader *reader, struct cursor *cursor)
+static struct error *take_row(struct rows_reader *reader, struct row_cursor *cursor)
 {
 	struct error *err = NULL;
 
@@ -278,7 +278,7 @@ static struct error *take_row(struct rows_reader *reader, struct cursor *cursor)
 static struct error *take_rows(struct rows_reader *reader, struct text bytes, size_t *used,
 			       size_t *needed)
 {
-	struct cursor cursor = { bytes.bytes, bytes.bytes + bytes.length, 0 };
+	struct row_cursor cursor = { bytes.bytes, bytes.bytes + bytes.length, 0 };
 	const char *row = cursor.at;
 	struct error *err;
 

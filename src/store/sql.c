@@ -32,11 +32,11 @@ void sql_add(struct sql *sql, const char *format, ...)
 
 /* --- values --- */
 
-struct bytes {
+struct sql_bytes {
 	ARRAY(char);
 };
 
-static bool put(struct bytes *bytes, const char *text)
+static bool put(struct sql_bytes *bytes, const char *text)
 {
 	const size_t length = strlen(text);
 
@@ -49,7 +49,7 @@ static bool put(struct bytes *bytes, const char *text)
 
 /* Values of parameters are read as TabSeparated: deserializeTextEscaped(),
  * src/Interpreters/ReplaceQueryParameterVisitor.cpp. */
-static bool escape(struct bytes *bytes, struct text value)
+static bool escape(struct sql_bytes *bytes, struct text value)
 {
 	static const struct {
 		char byte;
@@ -73,7 +73,7 @@ static bool escape(struct bytes *bytes, struct text value)
 static bool add_parameter(struct sql *sql, struct text value)
 {
 	_cleanup_free_ char *encoded = NULL, *parameter = NULL;
-	struct bytes escaped = { 0 };
+	struct sql_bytes escaped = { 0 };
 	size_t length;
 
 	if (escape(&escaped, value))
@@ -117,7 +117,7 @@ static enum glob_form form_of(const char *glob)
 }
 
 /* For LIKE: % is any bytes, _ any character, and a backslash takes their meaning. */
-static bool put_like(struct bytes *bytes, char c, bool is_escaped)
+static bool put_like(struct sql_bytes *bytes, char c, bool is_escaped)
 {
 	char escaped[3] = { '\\', c, '\0' };
 
@@ -128,7 +128,7 @@ static bool put_like(struct bytes *bytes, char c, bool is_escaped)
 	return put(bytes, strchr("%_\\", c) ? escaped : escaped + 1);
 }
 
-static bool put_literal(struct bytes *bytes, char c)
+static bool put_literal(struct sql_bytes *bytes, char c)
 {
 	char escaped[3] = { '\\', c, '\0' };
 
@@ -136,7 +136,7 @@ static bool put_literal(struct bytes *bytes, char c)
 }
 
 /* Of "[!a-f_]", at the bracket: returns its end. pattern_check() has found that there is one. */
-static const char *put_class(struct bytes *bytes, const char *at, bool *ok)
+static const char *put_class(struct sql_bytes *bytes, const char *at, bool *ok)
 {
 	bool is_first = true;
 
@@ -156,7 +156,7 @@ static const char *put_class(struct bytes *bytes, const char *at, bool *ok)
 	return at;
 }
 
-static bool put_regex(struct bytes *bytes, const char *glob)
+static bool put_regex(struct sql_bytes *bytes, const char *glob)
 {
 	bool ok = put(bytes, "^(?s:");
 
@@ -177,7 +177,7 @@ static bool put_regex(struct bytes *bytes, const char *glob)
 	return ok && put(bytes, ")$");
 }
 
-static bool put_pattern(struct bytes *bytes, const char *glob, enum glob_form form)
+static bool put_pattern(struct sql_bytes *bytes, const char *glob, enum glob_form form)
 {
 	if (form == GLOB_LITERAL)
 		return put(bytes, glob);
@@ -196,7 +196,7 @@ static bool put_pattern(struct bytes *bytes, const char *glob, enum glob_form fo
 static void add_glob(struct sql *sql, const char *column, const char *glob)
 {
 	const enum glob_form form = form_of(glob);
-	struct bytes pattern = { 0 };
+	struct sql_bytes pattern = { 0 };
 
 	if (!put_pattern(&pattern, glob, form))
 		sql->has_failed = true;

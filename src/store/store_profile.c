@@ -14,7 +14,7 @@
 /* Of `kinds` in the table of stacks, beside enum frame_kind. */
 #define KIND_INLINED 128
 
-struct loading {
+struct profile_loading {
 	struct profile *profile;
 	const struct store_url *url;
 	enum store_detail detail;
@@ -26,7 +26,8 @@ struct loading {
 };
 
 /* A name that JSON and terminals can have: up to a NUL. */
-static struct error *name_of(struct loading *loading, struct text text, const struct name **ret)
+static struct error *name_of(struct profile_loading *loading, struct text text,
+			     const struct name **ret)
 {
 	const size_t length = text.length ? strnlen(text.bytes, text.length) : 0;
 
@@ -35,7 +36,8 @@ static struct error *name_of(struct loading *loading, struct text text, const st
 }
 
 /* The same; NULL for an empty text, which is what the table has for unknown ones. */
-static struct error *known_name(struct loading *loading, struct text text, const struct name **ret)
+static struct error *known_name(struct profile_loading *loading, struct text text,
+				const struct name **ret)
 {
 	*ret = NULL;
 	return text.length ? name_of(loading, text, ret) : NULL;
@@ -73,8 +75,8 @@ static uint32_t number_at(const union store_value *value, size_t at)
 	return at < value->numbers.count ? value->numbers.items[at] : 0;
 }
 
-static struct error *add_frame(struct loading *loading, const union store_value *row, size_t at,
-			       uint32_t *node)
+static struct error *add_frame(struct profile_loading *loading, const union store_value *row,
+			       size_t at, uint32_t *node)
 {
 	const uint32_t kind = number_at(&row[STACK_KINDS], at);
 	const uint32_t frame_kind = kind & ~(uint32_t)KIND_INLINED;
@@ -99,7 +101,7 @@ static struct error *add_frame(struct loading *loading, const union store_value 
 
 static struct error *take_stack(void *context, const union store_value *row)
 {
-	struct loading *loading = context;
+	struct profile_loading *loading = context;
 	uint32_t *known =
 		word_map_at(&loading->stacks, (struct words){ { row[STACK_HASH].number } });
 	uint32_t node = NODE_NONE;
@@ -116,7 +118,7 @@ static struct error *take_stack(void *context, const union store_value *row)
 	return err;
 }
 
-static struct error *load_stacks(struct loading *loading, struct store *store)
+static struct error *load_stacks(struct profile_loading *loading, struct store *store)
 {
 	struct sql sql = store_sql(store);
 	struct error *err;
@@ -167,7 +169,7 @@ static const struct store_rows sample_rows = {
 	SQL_SELECTORS_ALL,
 };
 
-static struct error *process_of(struct loading *loading, const union store_value *row,
+static struct error *process_of(struct profile_loading *loading, const union store_value *row,
 				const struct name **ret)
 {
 	const struct text host = row[SAMPLE_HOST].text, process = row[SAMPLE_PROCESS].text;
@@ -180,7 +182,7 @@ static struct error *process_of(struct loading *loading, const union store_value
 	return both ? name_of(loading, text_of(both), ret) : &error_no_memory;
 }
 
-static struct error *program_of(struct loading *loading, const union store_value *row,
+static struct error *program_of(struct profile_loading *loading, const union store_value *row,
 				uint32_t *ret)
 {
 	struct profile_thread thread = { .uid = UID_UNKNOWN };
@@ -225,7 +227,7 @@ static unsigned state_named(struct text name)
 	return state;
 }
 
-static struct error *missing_stack(struct loading *loading, uint32_t *ret)
+static struct error *missing_stack(struct profile_loading *loading, uint32_t *ret)
 {
 	struct frame frame = { .kind = FRAME_NOTE };
 	struct error *err = NULL;
@@ -242,7 +244,7 @@ static struct error *missing_stack(struct loading *loading, uint32_t *ret)
 	return err;
 }
 
-static struct error *node_of(struct loading *loading, uint64_t hash, uint32_t *ret)
+static struct error *node_of(struct profile_loading *loading, uint64_t hash, uint32_t *ret)
 {
 	*ret = NODE_NONE;
 	if (!hash)
@@ -255,7 +257,7 @@ static struct error *node_of(struct loading *loading, uint64_t hash, uint32_t *r
 
 static struct error *take_sample(void *context, const union store_value *row)
 {
-	struct loading *loading = context;
+	struct profile_loading *loading = context;
 	const unsigned class = class_named(row[SAMPLE_CLASS].text);
 	struct sample sample = {
 		.class = (uint16_t) class,
@@ -291,7 +293,7 @@ static struct error *take_sample(void *context, const union store_value *row)
 	"bitXor(bitXor(bitXor(bitXor(" HASH("process", "11") ", " HASH("comm", "22") "), " HASH( \
 		"cgroup", "33") "), " HASH("class", "44") "), " HASH("state", "55") ")"
 
-static struct error *load_samples(struct loading *loading, struct store *store)
+static struct error *load_samples(struct profile_loading *loading, struct store *store)
 {
 	const bool by_host = loading->url->by_host;
 	struct sql sql = store_sql(store);
@@ -317,7 +319,7 @@ static struct error *load_samples(struct loading *loading, struct store *store)
 
 static struct error *take_totals(void *context, const union store_value *row)
 {
-	struct loading *loading = context;
+	struct profile_loading *loading = context;
 	struct profile_losses *losses = &loading->profile->meta.losses;
 
 	if (row[0].number > loading->ns)
@@ -328,7 +330,7 @@ static struct error *take_totals(void *context, const union store_value *row)
 }
 
 /* Of samples beyond the most. */
-static struct error *count_left_out(struct loading *loading, struct store *store)
+static struct error *count_left_out(struct profile_loading *loading, struct store *store)
 {
 	static const struct store_column columns[] = { { "ns", STORE_U64 },
 						       { "count", STORE_U64 } };
@@ -346,14 +348,14 @@ static struct error *count_left_out(struct loading *loading, struct store *store
 
 static struct error *take_losses(void *context, const union store_value *row)
 {
-	struct loading *loading = context;
+	struct profile_loading *loading = context;
 
 	sum_add(&loading->profile->meta.losses.lost, row[0].number);
 	return NULL;
 }
 
 /* Rows that did not reach the store. */
-static struct error *count_losses(struct loading *loading, struct store *store)
+static struct error *count_losses(struct profile_loading *loading, struct store *store)
 {
 	static const struct store_column columns[] = { { "count", STORE_U64 } };
 	struct sql sql = store_sql(store);
@@ -368,7 +370,7 @@ static struct error *count_losses(struct loading *loading, struct store *store)
 
 /* --- the whole --- */
 
-static struct error *set_meta(struct loading *loading, const struct store_hosts *hosts)
+static struct error *set_meta(struct profile_loading *loading, const struct store_hosts *hosts)
 {
 	struct profile_meta *meta = &loading->profile->meta;
 	const char *kernel = store_hosts_kernel(hosts);
@@ -392,7 +394,7 @@ static struct error *set_meta(struct loading *loading, const struct store_hosts 
 	return err;
 }
 
-static struct error *load(struct loading *loading, struct store *store)
+static struct error *load(struct profile_loading *loading, struct store *store)
 {
 	struct store_hosts hosts = { 0 };
 	struct error *err = store_hosts_read(store, loading->url, &hosts);
@@ -423,7 +425,7 @@ struct error *store_profile_load(struct store *store, const struct store_url *ur
 				 struct profile **ret)
 {
 	_cleanup_(profile_destroy) struct profile *profile = NULL;
-	struct loading loading = { .url = url, .no_stack = NODE_NONE };
+	struct profile_loading loading = { .url = url, .no_stack = NODE_NONE };
 	struct error *err = profile_create(&profile);
 
 	if (err)

@@ -63,7 +63,7 @@ static const struct store_column thread_row_columns[THREAD_COLUMNS] = {
 	[THREAD_STARTED] = { "started", STORE_U64 },
 };
 
-struct loading {
+struct replay_loading {
 	struct ctprof_snapshot *snapshot;
 	struct thread_columns columns;
 };
@@ -82,7 +82,7 @@ static struct error *add_process(struct ctprof_snapshot *snapshot, const union s
 
 static struct error *take_thread(void *context, const union store_value *row)
 {
-	struct loading *loading = context;
+	struct replay_loading *loading = context;
 	struct ctprof_snapshot *snapshot = loading->snapshot;
 	struct ctprof_thread *thread = snapshot_add_thread(snapshot);
 	struct error *err;
@@ -108,7 +108,7 @@ static struct error *load_threads(struct store_replay *replay, uint64_t end_s,
 				  struct ctprof_snapshot *snapshot)
 {
 	struct store_column columns[THREAD_COLUMNS + THREAD_ROW_COLUMNS_MOST];
-	struct loading loading = { .snapshot = snapshot };
+	struct replay_loading loading = { .snapshot = snapshot };
 	struct store_url url = replay->url;
 	struct sql sql = store_sql(replay->store);
 	struct error *err;

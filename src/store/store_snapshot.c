@@ -14,7 +14,7 @@
 #define NUMBER_LEAST 1000u
 #define NS_PER_US    UINT64_C(1000)
 
-struct loading {
+struct snapshot_loading {
 	struct ctprof_snapshot *snapshot;
 	const struct store_url *url;
 	enum store_detail detail;
@@ -61,7 +61,7 @@ static struct error *set_names(struct ctprof_snapshot *snapshot, const union sto
 /* A program is a thread and a process with a number of its own. */
 static struct error *take_program(void *context, const union store_value *row)
 {
-	struct loading *loading = context;
+	struct snapshot_loading *loading = context;
 	struct ctprof_snapshot *snapshot = loading->snapshot;
 	struct ctprof_thread *thread = snapshot_add_thread(snapshot);
 	struct process process = { .uid = { .value = row[PROGRAM_UID].number,
@@ -88,7 +88,7 @@ static struct error *take_program(void *context, const union store_value *row)
 }
 
 /* Sums tell neither threads nor users. */
-static void add_programs(struct loading *loading, struct sql *sql)
+static void add_programs(struct snapshot_loading *loading, struct sql *sql)
 {
 	const char *host = loading->url->by_host ? "host, " : "";
 	const bool has_threads = loading->detail == STORE_ROWS;
@@ -115,7 +115,7 @@ static void add_programs(struct loading *loading, struct sql *sql)
 	sql_deinit(&columns);
 }
 
-static struct error *load_programs(struct loading *loading, struct store *store)
+static struct error *load_programs(struct snapshot_loading *loading, struct store *store)
 {
 	struct store_column columns[PROGRAM_COLUMNS + THREAD_ROW_COLUMNS_MOST];
 	struct sql sql = store_sql(store);
@@ -177,7 +177,7 @@ static struct reading reading_at(const union store_value *row, unsigned column, 
 
 static struct error *take_cgroup(void *context, const union store_value *row)
 {
-	struct ctprof_snapshot *snapshot = ((struct loading *)context)->snapshot;
+	struct ctprof_snapshot *snapshot = ((struct snapshot_loading *)context)->snapshot;
 	struct cgroup_counters cgroup = {
 		.cpu = { .usage_usec = reading_at(row, CGROUP_CPU, NS_PER_US),
 			 .throttled_usec = reading_at(row, CGROUP_THROTTLED_NS, NS_PER_US),
@@ -199,7 +199,7 @@ static struct error *take_cgroup(void *context, const union store_value *row)
 }
 
 /* Memory and tasks are the largest of one host, as they are of a time. */
-static struct error *load_cgroups(struct loading *loading, struct store *store)
+static struct error *load_cgroups(struct snapshot_loading *loading, struct store *store)
 {
 	struct sql sql = store_sql(store);
 	struct error *err;
@@ -279,7 +279,7 @@ static struct error *set_hosts(struct ctprof_snapshot *snapshot, const struct st
 
 /* --- the whole --- */
 
-static struct error *load(struct loading *loading, struct store *store)
+static struct error *load(struct snapshot_loading *loading, struct store *store)
 {
 	struct ctprof_snapshot *snapshot = loading->snapshot;
 	struct store_hosts hosts = { 0 };
@@ -312,7 +312,7 @@ struct error *store_snapshot_load(struct store *store, const struct store_url *u
 				  struct ctprof_snapshot **ret)
 {
 	_cleanup_(snapshot_destroy) struct ctprof_snapshot *snapshot = NULL;
-	struct loading loading = { .url = url };
+	struct snapshot_loading loading = { .url = url };
 	struct error *err = snapshot_create(&snapshot);
 
 	if (err)

@@ -6,26 +6,26 @@
 enum { SETS = 2 };
 
 /* How rows of a group become a value. */
-struct expression {
+struct column_expression {
 	const char *before, *after; /* the column; NULL: the metric is left out */
 };
 
-static struct expression expression_of(const struct metric *metric)
+static struct column_expression expression_of(const struct metric *metric)
 {
 	switch (metric->kind) {
 	case KIND_TOTAL:
-		return (struct expression){ "sum(", ")" };
+		return (struct column_expression){ "sum(", ")" };
 	case KIND_PEAK:
 	case KIND_GAUGE:
-		return (struct expression){ "max(", ")" };
+		return (struct column_expression){ "max(", ")" };
 	case KIND_ORDINAL:
-		return (struct expression){ "argMax(", ", t)" };
+		return (struct column_expression){ "argMax(", ", t)" };
 	case KIND_CATEGORY:
 		return metric->type == VALUE_flag
-			       ? (struct expression){ "argMax(", ", t)" }
-			       : (struct expression){ "argMax(toString(", "), t)" };
+			       ? (struct column_expression){ "argMax(", ", t)" }
+			       : (struct column_expression){ "argMax(toString(", "), t)" };
 	default:
-		return (struct expression){ NULL, NULL };
+		return (struct column_expression){ NULL, NULL };
 	}
 }
 
@@ -71,7 +71,8 @@ void thread_columns_add(const struct thread_columns *columns, struct sql *sql)
 {
 	sql_add(sql, ", groupBitOr(measured0), groupBitOr(measured1)");
 	for (size_t i = SETS; i < columns->count; i++) {
-		const struct expression expression = expression_of(&metrics[columns->metrics[i]]);
+		const struct column_expression expression =
+			expression_of(&metrics[columns->metrics[i]]);
 
 		sql_add(sql, ", %s%s%s", expression.before, columns->items[i].name,
 			expression.after);

@@ -299,7 +299,7 @@ static struct error *reencode(int count, char **words)
 {
 	_cleanup_(profile_destroy) struct profile *profile = NULL;
 	_cleanup_(snapshot_destroy) struct ctprof_snapshot *before = NULL, *after = NULL;
-	_cleanup_(counters_destroy) struct counters *counters = NULL;
+	_cleanup_(counters_destroy) struct agent_counters *counters = NULL;
 	struct agent_identity identity = { .version = "test", .interval_ns = 10000000000 };
 	struct agent_interval interval = { .identity = &identity };
 	struct directory directory = { 0 };

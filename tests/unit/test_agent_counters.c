@@ -34,7 +34,7 @@ static uint64_t number_of(const struct ctprof_thread *t, enum metric_id id)
 	return metric_load_u64(&t->record.values, &metrics[id]);
 }
 
-static struct counters_outcome take(struct counters *c, struct ctprof_snapshot *s)
+static struct counters_outcome take(struct agent_counters *c, struct ctprof_snapshot *s)
 {
 	struct counters_outcome outcome;
 
@@ -42,9 +42,9 @@ static struct counters_outcome take(struct counters *c, struct ctprof_snapshot *
 	return outcome;
 }
 
-static struct counters *make(void)
+static struct agent_counters *make(void)
 {
-	struct counters *c;
+	struct agent_counters *c;
 
 	expect_ok(counters_create(&c));
 	return c;
@@ -52,7 +52,7 @@ static struct counters *make(void)
 
 TEST(only_threads_that_did_something)
 {
-	_cleanup_(counters_destroy) struct counters *c = make();
+	_cleanup_(counters_destroy) struct agent_counters *c = make();
 	_cleanup_(snapshot_destroy) struct ctprof_snapshot *a = capture_at("b", 100);
 	_cleanup_(snapshot_destroy) struct ctprof_snapshot *b = capture_at("b", 200);
 	struct counters_outcome outcome;
@@ -86,7 +86,7 @@ TEST(only_threads_that_did_something)
  * it, has totals of an unknown time. */
 TEST(what_is_older_than_its_first_capture_is_left_out)
 {
-	_cleanup_(counters_destroy) struct counters *c = make();
+	_cleanup_(counters_destroy) struct agent_counters *c = make();
 	_cleanup_(snapshot_destroy) struct ctprof_snapshot *a = capture_at("b", 100);
 	_cleanup_(snapshot_destroy) struct ctprof_snapshot *b = capture_at("b", 200);
 	_cleanup_(snapshot_destroy) struct ctprof_snapshot *d = capture_at("b", 300);
@@ -103,7 +103,7 @@ TEST(what_is_older_than_its_first_capture_is_left_out)
 
 TEST(another_boot_has_no_past)
 {
-	_cleanup_(counters_destroy) struct counters *c = make();
+	_cleanup_(counters_destroy) struct agent_counters *c = make();
 	_cleanup_(snapshot_destroy) struct ctprof_snapshot *a = capture_at("b", 100);
 	_cleanup_(snapshot_destroy) struct ctprof_snapshot *b = capture_at("other", 50);
 
@@ -116,7 +116,7 @@ TEST(another_boot_has_no_past)
 
 TEST(what_was_not_measured_before_has_no_change)
 {
-	_cleanup_(counters_destroy) struct counters *c = make();
+	_cleanup_(counters_destroy) struct agent_counters *c = make();
 	_cleanup_(snapshot_destroy) struct ctprof_snapshot *a = capture_at("b", 100);
 	_cleanup_(snapshot_destroy) struct ctprof_snapshot *b = capture_at("b", 200);
 
@@ -133,7 +133,7 @@ TEST(what_was_not_measured_before_has_no_change)
  * where a total falls in between. */
 TEST(changes_are_conserved)
 {
-	_cleanup_(counters_destroy) struct counters *c = make();
+	_cleanup_(counters_destroy) struct agent_counters *c = make();
 	enum { THREADS = 50, ROUNDS = 40 };
 	uint64_t first[THREADS][METRIC_COUNT], last[THREADS][METRIC_COUNT];
 	uint64_t sums[THREADS][METRIC_COUNT] = { { 0 } };
@@ -191,7 +191,7 @@ static struct cgroup_counters *add_cgroup(struct ctprof_snapshot *s, const char 
 
 TEST(cgroups_and_pressure)
 {
-	_cleanup_(counters_destroy) struct counters *c = make();
+	_cleanup_(counters_destroy) struct agent_counters *c = make();
 	_cleanup_(snapshot_destroy) struct ctprof_snapshot *a = capture_at("b", 100);
 	_cleanup_(snapshot_destroy) struct ctprof_snapshot *b = capture_at("b", 200);
 

@@ -10,11 +10,11 @@
 #include "base/sum.h"
 #include "unit/profile_scene.h"
 
-static const struct program *find(const struct programs *programs, const char *service,
-				  const char *cgroup)
+static const struct push_program *find(const struct programs *programs, const char *service,
+				       const char *cgroup)
 {
 	for (size_t i = 0; i < programs->all.count; i++) {
-		const struct program *program = &programs->all.items[i];
+		const struct push_program *program = &programs->all.items[i];
 
 		if (strcmp(program->service->bytes, service) == 0 &&
 		    strcmp(program->cgroup ? program->cgroup->bytes : "", cgroup) == 0)
@@ -66,7 +66,7 @@ TEST(programs_have_the_sums_of_their_threads)
 {
 	struct profile *p = scene();
 	struct programs programs = { 0 };
-	const struct program *app;
+	const struct push_program *app;
 
 	expect_ok(programs_take(&programs, p, PROGRAMS_BY_COMM));
 	assert_int_equal(programs.all.count, 3);
@@ -113,7 +113,7 @@ static struct profile *crowd(unsigned from, unsigned to)
 
 static uint64_t of_other(const struct programs *programs)
 {
-	const struct program *other = find(programs, PROGRAM_OTHER, "");
+	const struct push_program *other = find(programs, PROGRAM_OTHER, "");
 
 	return other ? other->on_cpu_ns : 0;
 }

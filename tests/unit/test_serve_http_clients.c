@@ -14,11 +14,11 @@ static struct sockaddr_in address_of(unsigned number)
 				     .sin_addr.s_addr = htonl(0x0a000000 + number) };
 }
 
-static struct http_client *add(struct http_clients *clients, unsigned address, uint64_t now_ms)
+static struct http_peer *add(struct http_clients *clients, unsigned address, uint64_t now_ms)
 {
 	const struct sockaddr_in from = address_of(address);
 	/* No descriptor: to shut it down fails, which is of no interest here. */
-	struct http_client *client =
+	struct http_peer *client =
 		http_clients_add(clients, -1, (const struct sockaddr *)&from, now_ms);
 
 	assert_non_null(client);
@@ -35,8 +35,8 @@ static void remove_all(struct http_clients *clients)
 TEST(slowest_client_goes)
 {
 	struct http_clients clients = { .most = 4 };
-	struct http_client *first = add(&clients, 1, 1000), *second = add(&clients, 1, 1001);
-	struct http_client *answered = add(&clients, 2, 900), *other = add(&clients, 3, 950);
+	struct http_peer *first = add(&clients, 1, 1000), *second = add(&clients, 1, 1001);
+	struct http_peer *answered = add(&clients, 2, 900), *other = add(&clients, 3, 950);
 
 	http_client_set_deadline(answered, DEADLINE_ANSWER, 1, 1002);
 	assert_int_equal(clients.count, 4);
@@ -51,7 +51,7 @@ TEST(slowest_client_goes)
 TEST(share_of_an_address)
 {
 	struct http_clients clients = { .most = 8 };
-	struct http_client *first = add(&clients, 1, 1), *last = NULL;
+	struct http_peer *first = add(&clients, 1, 1), *last = NULL;
 
 	for (unsigned i = 2; i <= 7; i++)
 		last = add(&clients, 1, i);
@@ -60,7 +60,7 @@ TEST(share_of_an_address)
 	assert_int_equal(clients.count, 6);
 	assert_false(add(&clients, 2, 8)->is_ended);
 	assert_false(add(&clients, 3, 8)->is_ended);
-	for (struct http_client *i = clients.first; i; i = i->next)
+	for (struct http_peer *i = clients.first; i; i = i->next)
 		http_client_clear_deadline(i);
 	/* Those that take an answer are left alone for 2 s. */
 	http_client_set_deadline(last, DEADLINE_ANSWER, 1, 9);
@@ -77,7 +77,7 @@ TEST(share_of_an_address)
 TEST(deadlines)
 {
 	struct http_clients clients = { .most = 8 };
-	struct http_client *head = add(&clients, 1, 1000), *large = add(&clients, 2, 1000);
+	struct http_peer *head = add(&clients, 1, 1000), *large = add(&clients, 2, 1000);
 
 	assert_int_equal(http_clients_wait_ms(&clients, 1000), 10000);
 	http_client_set_deadline(large, DEADLINE_ANSWER, 16000, 2000);
@@ -94,7 +94,7 @@ TEST(deadlines)
 	remove_all(&clients);
 }
 
-static unsigned allowed(struct http_clients *clients, struct http_client *client, unsigned tries,
+static unsigned allowed(struct http_clients *clients, struct http_peer *client, unsigned tries,
 			uint64_t now_ms)
 {
 	unsigned count = 0;
@@ -107,7 +107,7 @@ static unsigned allowed(struct http_clients *clients, struct http_client *client
 TEST(rates)
 {
 	struct http_clients clients = { .most = 300 };
-	struct http_client *one = add(&clients, 1, 1), *other = add(&clients, 2, 1);
+	struct http_peer *one = add(&clients, 1, 1), *other = add(&clients, 2, 1);
 
 	assert_int_equal(allowed(&clients, one, 3000, 5000), 2000);
 	assert_int_equal(allowed(&clients, other, 10, 5000), 10);
