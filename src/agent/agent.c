@@ -196,7 +196,7 @@ void agent_lose(struct agent *agent, const char *sink, const char *what, const c
 	(void)array_push(&agent->losses, (struct agent_loss){ sink, what, why, count });
 }
 
-/* What the profiler could not keep. */
+/* Count what the profiler dropped for lack of room. */
 static void lose_of_profile(struct agent *agent, const struct profile_losses *losses)
 {
 	agent_lose(agent, "", "events of profiles", "no room", losses->lost);

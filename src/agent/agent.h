@@ -29,7 +29,7 @@ struct agent_options {
 	const struct agent_sink *sinks;
 	size_t sink_count;
 	const char *tenant;
-	/* Of delivery.h. */
+	/* Passed to delivery_open(): see struct delivery_options. */
 	const char *spool, *netrc, *ca_file;
 	uint64_t spool_bytes;
 	/* Called with a line of safe text for the user. */

@@ -16,7 +16,7 @@
 #define SENT_AGAIN_S     (24 * 3600)
 #define HOSTS_AGAIN_S    3600
 
-/* What samples are summed up by, and states: a program in a cgroup. */
+/* The key by which samples and states are summed up: a program in a cgroup. */
 struct clickhouse_group {
 	const struct name *process, *comm, *cgroup; /* of the profile; cgroup may be NULL */
 };
@@ -34,7 +34,7 @@ struct clickhouse {
 		MAP(uint64_t, uint32_t);
 	} sent_stacks;      /* when, in Unix seconds, by hash */
 	uint64_t host_sent; /* when, in Unix seconds; 0: not with all facts */
-	/* Of the interval. */
+	/* Rebuilt for each interval. */
 	struct stack_hashes hashes;
 	struct word_map group_numbers, sum_numbers;
 	struct {
@@ -46,7 +46,7 @@ struct clickhouse {
 	struct {
 		ARRAY(struct clickhouse_sum);
 	} sums;
-	/* Of a stack. */
+	/* Rebuilt for each row of `stacks`. */
 	struct {
 		ARRAY(struct text);
 	} functions, modules, sources;

@@ -532,7 +532,8 @@ static struct error *open_events(struct delivery *d)
 	return NULL;
 }
 
-/* What may have been in the middle of its way when the last agent ended is checked first. */
+/* The previous agent may have ended while it sent the first request of a sink: check whether that
+ * request has arrived before it is sent. */
 static void resume(struct delivery *d)
 {
 	for (size_t i = 0; i < d->count; i++)

@@ -96,7 +96,7 @@ struct error *delivery_emit(void *target, const struct sink_request *request) MU
 const struct agent_loss *delivery_losses(struct delivery *delivery, size_t *ret_count);
 struct error *delivery_losses_taken(struct delivery *delivery) MUST_CHECK;
 
-/* What waits in the spool, of all sinks. */
+/* The requests of all sinks that are in the spool. */
 struct delivery_waiting {
 	uint64_t requests, bytes;
 };

@@ -37,7 +37,8 @@ struct agent_loss {
 	uint64_t count;
 };
 
-/* What is known of a cgroup of the interval (places.h). `cgroup` is of its profile. */
+/* The labels of a cgroup of the interval (places.h). `cgroup` points into the interval's profile.
+ */
 struct agent_place {
 	struct text cgroup;
 	struct cgroup_labels labels;
@@ -45,13 +46,13 @@ struct agent_place {
 
 struct agent_interval {
 	const struct agent_identity *identity;
-	uint64_t begun_unix_ns; /* by a clock that is not set back */
+	uint64_t begun_unix_ns; /* see interval_begin() (agent.h) */
 	uint64_t ns;
-	/* What threads did, by stack, with named frames; NULL: not measured. */
+	/* The times of all threads by stack, with named frames; NULL: not measured. */
 	const struct profile *profile;
-	/* The host, and what is left of two captures: threads and cgroups that did something, whose
-	 * totals are changes within the interval, and whose other values are those at its end.
-	 * NULL: not measured. */
+	/* The host, and the difference of two captures: threads and cgroups that did something,
+	 * whose totals are changes within the interval, and whose other values are those at its
+	 * end. NULL: not measured. */
 	const struct ctprof_snapshot *changes;
 	struct tick_host load;
 	uint64_t agent_cpu_ns, agent_memory_bytes, bpf_ns; /* of the agent itself */

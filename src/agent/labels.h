@@ -20,7 +20,7 @@
 /* Pyroscope takes 30 by default, with "comm" of samples. */
 #define LABELS_MOST 29
 
-/* What profiles are of: Pyroscope and Parca show types of values below this name. */
+/* The name of profiles: Pyroscope and Parca list the types of values below it. */
 #define LABELS_PROFILE_NAME "process_cpu"
 
 struct labels {
