@@ -65,7 +65,7 @@ page_has_columns() {
 	start_store old
 	build/tests/programs/store_driver schema "$store_url/" fleet
 	while read -r table column; do
-		described=$(grep "^| \`$table\` | " doc/fleet.md) || { echo "no table $table"; return 1; }
+		described=$(grep "^| \`$table\` | " doc/fleet-schema.md) || { echo "no table $table"; return 1; }
 		[[ $described == *"\`$column\`"* ]] || { echo "no column $table.$column"; return 1; }
 	done < <(sql "SELECT table, name FROM system.columns WHERE database = 'fleet'
 		AND table IN ('samples', 'stacks', 'hosts', 'loads', 'cgroups', 'cgroup_labels', 'losses')")
@@ -88,7 +88,7 @@ dashboard_has_answers() {
 	done < "$scratch/queries"
 }
 
-run_case "doc/fleet.md describes all columns" page_has_columns
+run_case "doc/fleet-schema.md describes all columns" page_has_columns
 for kind in old new; do
 	run_case "queries of doc/fleet.md have answers ($kind)" page_has_answers "$kind"
 	run_case "queries of the dashboard have answers ($kind)" dashboard_has_answers "$kind"
