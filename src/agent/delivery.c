@@ -12,7 +12,7 @@
 #include "agent/spool.h"
 #include "base/array.h"
 #include "base/clock.h"
-#include "serve/report_worker.h"
+#include "base/fd_channel.h"
 
 #define RETRY_NS       NS_PER_S
 #define RETRY_MOST_NS  (300 * NS_PER_S)
@@ -239,7 +239,7 @@ static void begin_job(struct delivery *d, struct channel *c)
 	job = (struct sender_job){ .kind = c->job };
 	c->is_busy = true;
 	spool_hold(d->spool, index_of(d, c), c->index + 1);
-	err = report_send(c->socket, &job, sizeof(job), &fd, 1);
+	err = fd_channel_send(c->socket, &job, sizeof(job), &fd, 1);
 	close(fd);
 	if (err) {
 		error_destroy(err);

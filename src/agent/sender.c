@@ -16,11 +16,11 @@
 
 #include "agent/request_file.h"
 #include "base/array.h"
+#include "base/fd_channel.h"
 #include "base/file.h"
 #include "base/interrupts.h"
 #include "base/units.h"
 #include "security/server_sandbox.h"
-#include "serve/report_worker.h"
 
 /* After the time that a request may take, a sender that hangs is ended. */
 #define HANGS_SECONDS 60
@@ -265,7 +265,7 @@ static struct error *next_job(struct sender *sender, bool *ret_has_ended)
 	size_t length, count;
 	int fd;
 	struct error *err =
-		report_receive(sender->socket, &job, sizeof(job), &length, &fd, 1, &count);
+		fd_channel_receive(sender->socket, &job, sizeof(job), &length, &fd, 1, &count);
 
 	if (err)
 		return err;
@@ -278,7 +278,7 @@ static struct error *next_job(struct sender *sender, bool *ret_has_ended)
 	answer = do_job(sender, &job, fd);
 	alarm(0);
 	close(fd);
-	return report_send(sender->socket, &answer, sizeof(answer), NULL, 0);
+	return fd_channel_send(sender->socket, &answer, sizeof(answer), NULL, 0);
 }
 
 static int run_sender(const struct starter *starter, size_t sink, int socket)
@@ -311,7 +311,7 @@ static struct error *start_next(const struct starter *starter, bool *ret_has_end
 	int fd;
 	pid_t child;
 	struct error *err =
-		report_receive(starter->socket, &sink, sizeof(sink), &length, &fd, 1, &count);
+		fd_channel_receive(starter->socket, &sink, sizeof(sink), &length, &fd, 1, &count);
 
 	if (err)
 		return err;
@@ -461,8 +461,9 @@ struct error *senders_open(const struct sender_options *options, int *ret)
 	pid_t child;
 	struct error *err;
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
-		return error_system(errno, "cannot make a socket");
+	err = fd_channel_open(sockets);
+	if (err)
+		return err;
 	mine = sockets[0];
 	child = fork();
 	if (!child) {
@@ -483,11 +484,11 @@ struct error *sender_start(int starter, size_t sink, int *ret)
 {
 	const uint32_t message = (uint32_t)sink;
 	int sockets[2];
-	struct error *err;
+	struct error *err = fd_channel_open(sockets);
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
-		return error_system(errno, "cannot make a socket");
-	err = report_send(starter, &message, sizeof(message), &sockets[1], 1);
+	if (err)
+		return err;
+	err = fd_channel_send(starter, &message, sizeof(message), &sockets[1], 1);
 	close(sockets[1]);
 	if (!err && fcntl(sockets[0], F_SETFL, O_NONBLOCK))
 		err = error_system(errno, "cannot make a socket");

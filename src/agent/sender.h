@@ -4,7 +4,7 @@
  *
  *	err = senders_open(&options, &starter);        before privileges are dropped
  *	err = sender_start(starter, sink, &socket);    and again after it has crashed
- *	err = report_send(socket, &job, sizeof(job), &fd, 1);
+ *	err = fd_channel_send(socket, &job, sizeof(job), &fd, 1);
  *	poll(socket)
  *	err = sender_receive(socket, &answer);
  *

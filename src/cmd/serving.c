@@ -110,10 +110,11 @@ static void close_both(const int sockets[2])
 static struct error *start_children(struct serving *s)
 {
 	pid_t worker;
-	struct error *err;
+	struct error *err = fd_channel_open(s->worker_sockets);
 
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, s->sockets) ||
-	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, s->worker_sockets))
+	if (err)
+		return err;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, s->sockets))
 		return error_system(errno, "cannot make a socket");
 	err = start_child(run_web, s, &s->web_process);
 	/* The worker ends when the web process does. No process waits for it. */

@@ -8,97 +8,17 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/array.h"
+#include "base/fd_channel.h"
 #include "security/server_sandbox.h"
 
 /* Less than REPORT_SECONDS, which include waits for a CPU. */
 #define CPU_SECONDS 20
 
 #define PAGE_BUFFER ((size_t)64 * 1024)
-
-/* --- messages --- */
-
-union control {
-	struct cmsghdr header; /* for its alignment */
-	char bytes[CMSG_SPACE(REPORT_FILES_MOST * sizeof(int))];
-};
-
-struct error *report_send(int socket, const void *message, size_t length, const int *fds,
-			  size_t count)
-{
-	union control control = { 0 };
-	struct iovec part = { (void *)(uintptr_t)message, length };
-	struct msghdr header = {
-		.msg_iov = &part,
-		.msg_iovlen = 1,
-		.msg_control = count ? control.bytes : NULL,
-		.msg_controllen = count ? CMSG_SPACE(count * sizeof(*fds)) : 0,
-	};
-
-	if (count) {
-		struct cmsghdr *rights = CMSG_FIRSTHDR(&header);
-
-		rights->cmsg_level = SOL_SOCKET;
-		rights->cmsg_type = SCM_RIGHTS;
-		rights->cmsg_len = CMSG_LEN(count * sizeof(*fds));
-		memcpy(CMSG_DATA(rights), fds, count * sizeof(*fds));
-	}
-	if (sendmsg(socket, &header, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)length)
-		return error_system(errno, "cannot send file descriptors");
-	return NULL;
-}
-
-static void close_all(const int *fds, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		close(fds[i]);
-}
-
-static size_t take_descriptors(struct msghdr *header, int *fds)
-{
-	const struct cmsghdr *rights = CMSG_FIRSTHDR(header);
-	size_t count;
-
-	if (!rights || rights->cmsg_level != SOL_SOCKET || rights->cmsg_type != SCM_RIGHTS)
-		return 0;
-	count = (rights->cmsg_len - CMSG_LEN(0)) / sizeof(*fds);
-	memcpy(fds, CMSG_DATA(rights), count * sizeof(*fds));
-	return count;
-}
-
-struct error *report_receive(int socket, void *message, size_t room, size_t *ret_length, int *fds,
-			     size_t most, size_t *ret_count)
-{
-	int got[REPORT_FILES_MOST];
-	union control control;
-	struct iovec part = { message, room };
-	struct msghdr header = { .msg_iov = &part,
-				 .msg_iovlen = 1,
-				 .msg_control = control.bytes,
-				 .msg_controllen = sizeof(control.bytes) };
-	ssize_t length;
-	size_t count;
-
-	do
-		length = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
-	while (length < 0 && errno == EINTR);
-	if (length < 0)
-		return error_system(errno, "cannot receive file descriptors");
-	count = take_descriptors(&header, got);
-	if (count > most || header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) {
-		close_all(got, count);
-		return error_create("malformed message with files");
-	}
-	memcpy(fds, got, count * sizeof(*fds));
-	*ret_count = count;
-	*ret_length = (size_t)length;
-	return NULL;
-}
 
 /* --- the child --- */
 
@@ -218,7 +138,7 @@ static struct error *run_job(const struct report_worker *worker, const struct re
 		.signal = WIFSIGNALED(status) ? (uint32_t)WTERMSIG(status) : 0,
 	};
 
-	return report_send(worker->socket, &result, sizeof(result), &page, 1);
+	return fd_channel_send(worker->socket, &result, sizeof(result), &page, 1);
 }
 
 static struct error *next_job(const struct report_worker *worker, bool *ret_has_ended)
@@ -226,8 +146,8 @@ static struct error *next_job(const struct report_worker *worker, bool *ret_has_
 	int fds[REPORT_FILES_MOST], page;
 	struct report_job job;
 	size_t length, count;
-	struct error *err = report_receive(worker->socket, &job, sizeof(job), &length, fds,
-					   REPORT_FILES_MOST, &count);
+	struct error *err = fd_channel_receive(worker->socket, &job, sizeof(job), &length, fds,
+					       REPORT_FILES_MOST, &count);
 
 	if (err)
 		return err;
@@ -241,7 +161,7 @@ static struct error *next_job(const struct report_worker *worker, bool *ret_has_
 		err = error_create("malformed message with files");
 	else
 		err = run_job(worker, &job, fds, page);
-	close_all(fds, count);
+	fd_channel_close_all(fds, count);
 	if (page >= 0)
 		close(page);
 	return err;

@@ -110,7 +110,7 @@ static struct error *send_job(const struct reports *reports, const struct report
 		memcpy(job.names[i], request->files[i]->name, sizeof(job.names[i]));
 		fds[i] = request->files[i]->fd;
 	}
-	return report_send(reports->worker, &job, sizeof(job), fds, request->count);
+	return fd_channel_send(reports->worker, &job, sizeof(job), fds, request->count);
 }
 
 static void run_next(struct reports *reports)
@@ -171,8 +171,8 @@ bool reports_take(struct reports *reports)
 	struct report_result result;
 	size_t length, count;
 	int fd = -1;
-	struct error *err =
-		report_receive(reports->worker, &result, sizeof(result), &length, &fd, 1, &count);
+	struct error *err = fd_channel_receive(reports->worker, &result, sizeof(result), &length,
+					       &fd, 1, &count);
 
 	if (err || length != sizeof(result) || count != 1 || !reports->is_running) {
 		error_destroy(err);

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -44,7 +43,7 @@ static void open_scene(struct scene *scene)
 
 	if (syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action))
 		skip();
-	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets), 0);
+	expect_ok(fd_channel_open(sockets));
 	scene->worker = fork();
 	if (!scene->worker) {
 		/* The sanitizer has terabytes. */
@@ -87,8 +86,8 @@ static void expect_page(const struct scene *scene, const char *bytes, struct rep
 	char text[64];
 	int fd;
 
-	expect_ok(report_send(scene->socket, &job, sizeof(job), files, 2));
-	expect_ok(report_receive(scene->socket, &got, sizeof(got), &length, &fd, 1, &count));
+	expect_ok(fd_channel_send(scene->socket, &job, sizeof(job), files, 2));
+	expect_ok(fd_channel_receive(scene->socket, &got, sizeof(got), &length, &fd, 1, &count));
 	assert_int_equal(length, sizeof(got));
 	assert_int_equal(count, 1);
 	assert_int_equal(got.signal, result.signal);
@@ -125,8 +124,9 @@ TEST(ends_by_signals)
 	const int file = file_of("L");
 
 	open_scene(&scene);
-	expect_ok(report_send(scene.socket, &job, sizeof(job), &file, 1));
-	expect_ok(report_receive(scene.socket, &result, sizeof(result), &length, fds, 1, &count));
+	expect_ok(fd_channel_send(scene.socket, &job, sizeof(job), &file, 1));
+	expect_ok(
+		fd_channel_receive(scene.socket, &result, sizeof(result), &length, fds, 1, &count));
 	assert_int_equal(result.signal, SIGXFSZ);
 	assert_true(lseek(fds[0], 0, SEEK_END) <= (off_t)REPORT_PAGE_MOST);
 	close(fds[0]);
@@ -148,7 +148,7 @@ TEST(malformed_jobs)
 		job.count = i == 1 ? 1 : 2;
 		if (i == 1)
 			memset(job.names[0], 'x', sizeof(job.names[0]));
-		expect_ok(report_send(scene.socket, &job, i == 2 ? 3 : sizeof(job), &file, 1));
+		expect_ok(fd_channel_send(scene.socket, &job, i == 2 ? 3 : sizeof(job), &file, 1));
 		assert_int_equal(waitpid(scene.worker, &status, 0), scene.worker);
 		assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
 		close(scene.socket);
@@ -156,32 +156,5 @@ TEST(malformed_jobs)
 	close(file);
 }
 
-TEST(messages)
-{
-	const int file = file_of("hello");
-	int sockets[2], fds[2];
-	size_t length, count;
-	char bytes[4];
-
-	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets), 0);
-	expect_ok(report_send(sockets[0], "abc", 3, (const int[]){ file, file }, 2));
-	expect_ok(report_send(sockets[0], "abcde", 5, NULL, 0));
-	expect_ok(report_send(sockets[0], "abc", 3, (const int[]){ file, file }, 2));
-	expect_ok(report_receive(sockets[1], bytes, sizeof(bytes), &length, fds, 2, &count));
-	assert_int_equal(length, 3);
-	assert_int_equal(count, 2);
-	close(fds[0]);
-	close(fds[1]);
-	expect_error(report_receive(sockets[1], bytes, sizeof(bytes), &length, fds, 2, &count),
-		     "malformed");
-	expect_error(report_receive(sockets[1], bytes, sizeof(bytes), &length, fds, 1, &count),
-		     "malformed");
-	close(sockets[0]);
-	expect_ok(report_receive(sockets[1], bytes, sizeof(bytes), &length, fds, 1, &count));
-	assert_int_equal(length, 0);
-	close(sockets[1]);
-	close(file);
-}
-
 UNIT_TESTS(cmocka_unit_test(jobs), cmocka_unit_test(ends_by_signals),
-	   cmocka_unit_test(malformed_jobs), cmocka_unit_test(messages))
+	   cmocka_unit_test(malformed_jobs))
