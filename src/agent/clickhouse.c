@@ -22,6 +22,7 @@ static struct error *encode(void *context, const struct agent_interval *interval
 	sink->insert.emit = emit;
 	sink->insert.context = emit_context;
 	forget_lost_stacks(sink, interval);
+	clickhouse_set_facts(sink, interval->identity);
 	if (interval->profile) {
 		err = clickhouse_group(sink, interval);
 		if (!err)

@@ -34,6 +34,7 @@ struct clickhouse {
 		MAP(uint64_t, uint32_t);
 	} sent_stacks;      /* when, in Unix seconds, by hash */
 	uint64_t host_sent; /* when, in Unix seconds; 0: not with all facts */
+	uint64_t facts;     /* of the host, see store/tables.h; 0: not known yet */
 	/* Rebuilt for each interval. */
 	struct stack_hashes hashes;
 	struct word_map group_numbers, sum_numbers;
@@ -54,6 +55,9 @@ struct clickhouse {
 		ARRAY(uint32_t);
 	} lines, kinds;
 };
+
+/* Set `facts`: before the following. */
+void clickhouse_set_facts(struct clickhouse *sink, const struct agent_identity *identity);
 
 /* Put threads of the profile into groups: before the following two. */
 struct error *clickhouse_group(struct clickhouse *sink,

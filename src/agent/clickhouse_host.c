@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "agent/clickhouse.h"
 
+#include <sys/utsname.h>
+
 /* One row as a request of its own. */
 static struct error *put_row(struct clickhouse *sink, enum store_table_id table,
 			     const union store_value *row)
@@ -13,6 +15,29 @@ static struct error *put_row(struct clickhouse *sink, enum store_table_id table,
 }
 
 /* --- hosts --- */
+
+/* Hash a text and the NUL that ends it. */
+static uint64_t hash_text(const char *text, uint64_t before)
+{
+	return text_hash((struct text){ text, strlen(text) + 1 }, before);
+}
+
+/* The kernel is one of the facts, as it changes with a boot. Labels count in any order. */
+void clickhouse_set_facts(struct clickhouse *sink, const struct agent_identity *identity)
+{
+	struct utsname kernel;
+	uint64_t labels = 0, facts;
+
+	if (sink->facts)
+		return;
+	facts = hash_text(identity->version, 0);
+	facts = hash_text(uname(&kernel) == 0 ? kernel.release : "", facts);
+	for (size_t i = 0; i < identity->label_count; i++)
+		labels += hash_text(identity->labels[i].value,
+				    hash_text(identity->labels[i].name, 0));
+	facts = text_hash((struct text){ (const char *)&labels, sizeof(labels) }, facts);
+	sink->facts = facts ? facts : 1;
+}
 
 struct label_texts {
 	struct {
@@ -51,6 +76,7 @@ static struct error *put_host(struct clickhouse *sink, const struct agent_interv
 	union store_value row[HOSTS_COUNT] = {
 		[HOSTS_host] = { .text = text_of(identity->host) },
 		[HOSTS_seen] = { t },
+		[HOSTS_facts] = { sink->facts },
 		[HOSTS_version] = { .text = text_of(identity->version) },
 		[HOSTS_interval_ms] = { identity->interval_ns / 1000000 },
 	};
@@ -108,6 +134,7 @@ static struct error *put_loads(struct clickhouse *sink, const struct agent_inter
 	union store_value row[LOADS_COUNT] = {
 		[LOADS_host] = { .text = text_of(interval->identity->host) },
 		[LOADS_t] = { sink->insert.t },
+		[LOADS_facts] = { sink->facts },
 		[LOADS_ms] = { clickhouse_ms(interval) },
 	};
 
@@ -139,6 +166,7 @@ static struct error *put_cgroup(struct clickhouse *sink, const struct agent_inte
 	union store_value row[CGROUPS_COUNT] = {
 		[CGROUPS_host] = { .text = text_of(interval->identity->host) },
 		[CGROUPS_t] = { sink->insert.t },
+		[CGROUPS_facts] = { sink->facts },
 		[CGROUPS_ms] = { clickhouse_ms(interval) },
 		[CGROUPS_cgroup] = { .text = name_text(cgroup->path) },
 	};
@@ -166,6 +194,18 @@ static struct error *put_cgroups(struct clickhouse *sink, const struct agent_int
 	return err ? err : insert_end(&sink->insert);
 }
 
+/* A NUL between them: "a", "" is not "", "a". */
+static uint64_t hash_labels(const struct cgroup_labels *labels)
+{
+	uint64_t hash = hash_text(labels->container, 0);
+
+	hash = hash_text(labels->pod, hash);
+	hash = hash_text(labels->namespace, hash);
+	hash = hash_text(labels->image, hash);
+	hash = hash_text(labels->unit, hash);
+	return hash ? hash : 1;
+}
+
 static struct error *put_places(struct clickhouse *sink, const struct agent_interval *interval)
 {
 	struct error *err = insert_begin(&sink->insert, STORE_TABLE_cgroup_labels);
@@ -176,6 +216,7 @@ static struct error *put_places(struct clickhouse *sink, const struct agent_inte
 			[CGROUP_LABELS_host] = { .text = text_of(interval->identity->host) },
 			[CGROUP_LABELS_cgroup] = { .text = interval->places[i].cgroup },
 			[CGROUP_LABELS_seen] = { sink->insert.t },
+			[CGROUP_LABELS_labels] = { hash_labels(labels) },
 			[CGROUP_LABELS_container] = { .text = text_of(labels->container) },
 			[CGROUP_LABELS_pod] = { .text = text_of(labels->pod) },
 			[CGROUP_LABELS_namespace] = { .text = text_of(labels->namespace) },

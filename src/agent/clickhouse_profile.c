@@ -222,6 +222,7 @@ static struct error *put_sums(struct clickhouse *sink, const struct agent_interv
 							    ? text_of(state_rows[sum->state].name)
 							    : TEXT("") },
 			[SAMPLES_stack] = { sum->stack },
+			[SAMPLES_facts] = { sink->facts },
 			[SAMPLES_ns] = { sum->ns },
 			[SAMPLES_count] = { sum->count },
 			[SAMPLES_longest_ns] = { sum->longest_ns },
@@ -264,6 +265,7 @@ static struct error *put_states(struct clickhouse *sink, const struct agent_inte
 			[STATES_process] = { .text = name_text(group->process) },
 			[STATES_comm] = { .text = name_text(group->comm) },
 			[STATES_cgroup] = { .text = name_text(group->cgroup) },
+			[STATES_facts] = { sink->facts },
 			[STATES_threads] = { states[i].threads },
 		};
 

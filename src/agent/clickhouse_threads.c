@@ -96,6 +96,7 @@ static struct error *put_thread(struct clickhouse *sink, const struct agent_inte
 		[THREADS_tgid] = { thread->tgid },
 		[THREADS_tid] = { thread->tid },
 		[THREADS_uid] = { uid ? *uid : UID_UNKNOWN },
+		[THREADS_facts] = { sink->facts },
 		[THREADS_started] = { thread->start_time_clock_ticks.value },
 	};
 	struct error *err = NULL;

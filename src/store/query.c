@@ -222,6 +222,11 @@ static struct error *check_versions(struct store *store)
 	if (!versions.is_known || !versions.tables)
 		return error_create("the database has no version of the tables of ctprof: create "
 				    "them by 'ctprof agent --create-schema --clickhouse URL'");
+	if (versions.tables < STORE_VERSION)
+		return error_create("the tables are of version %" PRIu64
+				    ", and this ctprof needs %d: upgrade them by 'ctprof agent "
+				    "--create-schema --clickhouse URL'",
+				    versions.tables, STORE_VERSION);
 	if (versions.tables > STORE_VERSION)
 		return error_create("the tables are of version %" PRIu64
 				    ", and this ctprof knows %d: install a newer one",

@@ -150,15 +150,15 @@ static const struct {
 } sum_rows[] = {
 	{ STORE_TABLE_samples,
 	  samples_sum,
-	  "host, process, comm, class, state, stack, cgroup, t",
+	  "host, process, comm, class, state, stack, cgroup, t, facts",
 	  { { "samples_1m", "toStartOfMinute" }, { "samples_1h", "toStartOfHour" } } },
 	{ STORE_TABLE_states,
 	  states_sum,
-	  "host, process, comm, cgroup, t",
+	  "host, process, comm, cgroup, t, facts",
 	  { { "states_1m", "toStartOfMinute" }, { "states_1h", "toStartOfHour" } } },
 	{ STORE_TABLE_threads,
 	  threads_sum,
-	  "host, process, comm, cgroup, measured0, measured1, t",
+	  "host, process, comm, cgroup, measured0, measured1, t, facts",
 	  { { "threads_1m", "toStartOfMinute" }, { "threads_1h", "toStartOfHour" } } },
 };
 
@@ -315,7 +315,18 @@ static struct error *create_table(struct writer *writer, const struct server_tab
 	return end(writer);
 }
 
-/* A column that is new comes behind the one before it in the table. */
+static bool is_of_order(const struct server_table *table, const char *column)
+{
+	struct text rest = text_of(table->order), part;
+
+	while (text_cut(&rest, ',', &part))
+		if (text_equal(text_trim(part), text_of(column)))
+			return true;
+	return false;
+}
+
+/* A column that is new comes behind the one before it in the table. Servers let it become a part of
+ * the order in the same statement only, at its end. */
 static struct error *add_columns(struct writer *writer, const struct server_table *table)
 {
 	struct error *err;
@@ -333,6 +344,8 @@ static struct error *add_columns(struct writer *writer, const struct server_tabl
 		put_column(writer, &table->columns[i]);
 		if (i)
 			fprintf(writer->out, " AFTER %s", table->columns[i - 1].name);
+		if (is_of_order(table, table->columns[i].name))
+			fprintf(writer->out, ", MODIFY ORDER BY (%s)", table->order);
 		err = end(writer);
 		if (err)
 			return err;

@@ -8,7 +8,9 @@
  * The tables, and their columns in the order in which RowBinary has them.
  *
  * Times are the beginning of an interval in Unix seconds (DateTime, UTC); `ms` is how long it was.
- * Texts are LowCardinality(String) where values repeat.
+ * Texts are LowCardinality(String) where values repeat. `facts` is the row of `hosts` that was true
+ * in the interval: a hash of the host's labels and kernel and the agent's version; 0 in rows of
+ * agents that knew no such column.
  */
 #ifndef STORE_TABLES_H
 #define STORE_TABLES_H
@@ -17,7 +19,7 @@
 #include <stddef.h>
 
 /* The version of the schema. It is in the table `schema_version`. */
-#define STORE_VERSION 1
+#define STORE_VERSION 2
 
 /* TYPE(id, its name in ClickHouse, codec of current servers) */
 #define STORE_TYPES(TYPE)                                       \
@@ -51,7 +53,7 @@ enum store_type {
 #define STORE_SAMPLES(C)                                                                        \
 	C(TEXT, host)                                                                           \
 	C(TIME, t) C(TEXT, process) C(TEXT, comm) C(TEXT, cgroup) C(TEXT, class) C(TEXT, state) \
-		C(U64, stack) C(SUM64, ns) C(SUM32, count) C(SUM64, longest_ns)
+		C(U64, stack) C(U64, facts) C(SUM64, ns) C(SUM32, count) C(SUM64, longest_ns)
 
 /*
  * Each stack once, callers first. `hash` is that of stack_hash.h. kinds: enum frame_kind, and 128
@@ -69,7 +71,8 @@ enum store_type {
  */
 #define STORE_STATES(C) \
 	C(TEXT, host)   \
-	C(TIME, t) C(U32, ms) C(TEXT, process) C(TEXT, comm) C(TEXT, cgroup) C(U32, threads)
+	C(TIME, t) C(U32, ms) C(TEXT, process) C(TEXT, comm) C(TEXT, cgroup) C(U64, facts) \
+		C(U32, threads)
 
 /*
  * The counters of a thread that did something in the interval. Beside these it has a column for
@@ -81,12 +84,14 @@ enum store_type {
 #define STORE_THREADS(C)                                                                  \
 	C(TEXT, host)                                                                     \
 	C(TIME, t) C(U32, ms) C(TEXT, process) C(TEXT, comm) C(TEXT, cgroup) C(U32, tgid) \
-		C(U32, tid) C(U32, uid) C(U64, started) C(U64, measured0) C(U64, measured1)
+		C(U32, tid) C(U32, uid) C(U64, started) C(U64, facts) C(U64, measured0)   \
+			C(U64, measured1)
 
-/* A host and its boot. Labels are those of the agent's configuration. */
+/* A host and its boot, anew with each change of its `facts`. Labels are those of the agent's
+ * configuration. */
 #define STORE_HOSTS(C)                                                                \
 	C(TEXT, host)                                                                 \
-	C(TIME, seen) C(TEXT, boot) C(TIME, booted) C(TEXT, kernel) C(TEXT, arch)     \
+	C(TIME, seen) C(TEXT, boot) C(U64, facts) C(TIME, booted) C(TEXT, kernel) C(TEXT, arch)     \
 		C(TEXT, cpu_model) C(U32, cpus) C(U64, memory_bytes) C(TEXT, version) \
 			C(U32, interval_ms) C(TEXTS, label_names) C(TEXTS, label_values)
 
@@ -94,8 +99,8 @@ enum store_type {
  * column n behind `ms`. */
 #define STORE_LOADS(C)                                                                          \
 	C(TEXT, host)                                                                           \
-	C(TIME, t) C(U32, ms) C(U64, cpu_ns) C(U64, memory_available_bytes) C(U64, cpu_some_ns) \
-		C(U64, memory_some_ns) C(U64, memory_full_ns) C(U64, io_some_ns)                \
+	C(TIME, t) C(U64, facts) C(U32, ms) C(U64, cpu_ns) C(U64, memory_available_bytes)       \
+		C(U64, cpu_some_ns) C(U64, memory_some_ns) C(U64, memory_full_ns) C(U64, io_some_ns)                \
 			C(U64, io_full_ns) C(U64, irq_full_ns) C(U32, load_hundredths)          \
 				C(U32, threads) C(U64, agent_cpu_ns) C(U64, agent_memory_bytes) \
 					C(U64, bpf_ns) C(U64, measured)
@@ -104,16 +109,17 @@ enum store_type {
  * column n behind `cgroup`. memory_max_bytes is 0 where there is no limit. */
 #define STORE_CGROUPS(C)                                                                           \
 	C(TEXT, host)                                                                              \
-	C(TIME, t) C(U32, ms) C(TEXT, cgroup) C(U64, cpu_ns) C(U64, throttled_ns)                  \
+	C(TIME, t) C(U64, facts) C(U32, ms) C(TEXT, cgroup) C(U64, cpu_ns) C(U64, throttled_ns)                  \
 		C(U32, throttled) C(U64, memory_bytes) C(U64, memory_max_bytes) C(U64, read_bytes) \
 			C(U64, written_bytes) C(U64, cpu_some_ns) C(U64, memory_full_ns)           \
 				C(U64, io_full_ns) C(U32, pids) C(U64, measured)
 
-/* What is known of a cgroup: "pod", "container", "namespace", "image", "unit". */
+/* What is known of a cgroup: "pod", "container", "namespace", "image", "unit". `labels` is a hash of
+ * these: a path that is used again by another container has a row for each. */
 #define STORE_CGROUP_LABELS(C)                                                           \
 	C(TEXT, host)                                                                    \
-	C(TEXT, cgroup) C(TIME, seen) C(TEXT, container) C(TEXT, pod) C(TEXT, namespace) \
-		C(TEXT, image) C(TEXT, unit)
+	C(TEXT, cgroup) C(TIME, seen) C(U64, labels) C(TEXT, container) C(TEXT, pod)     \
+		C(TEXT, namespace) C(TEXT, image) C(TEXT, unit)
 
 /*
  * What did not reach a store, or was not measured: `what` is "rows of threads", "intervals", ...
@@ -203,10 +209,10 @@ _Static_assert(STORE_METRIC_COUNT <= STORE_METRIC_BITS, "threads has no column f
 	TABLE(stacks, STORE_STACKS, "hash")                                                  \
 	TABLE(states, STORE_STATES, "host, process, comm, cgroup, t")                        \
 	TABLE(threads, STORE_THREADS, "host, process, comm, tid, t")                         \
-	TABLE(hosts, STORE_HOSTS, "host, boot")                                              \
+	TABLE(hosts, STORE_HOSTS, "host, boot, facts")                                       \
 	TABLE(loads, STORE_LOADS, "host, t")                                                 \
 	TABLE(cgroups, STORE_CGROUPS, "host, cgroup, t")                                     \
-	TABLE(cgroup_labels, STORE_CGROUP_LABELS, "host, cgroup")                            \
+	TABLE(cgroup_labels, STORE_CGROUP_LABELS, "host, cgroup, labels")                    \
 	TABLE(losses, STORE_LOSSES, "host, t, sink, what, why")
 
 enum store_table_id {

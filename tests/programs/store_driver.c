@@ -3,12 +3,12 @@
  * What the agent does with a ClickHouse server, without the agent:
  *
  *	store_driver schema URL DATABASE [DAYS]
- *	store_driver interval URL HOST TIME DIR [INTERVALS]
+ *	store_driver interval URL HOST TIME DIR [INTERVALS [VERSION]]
  *	store_driver rows TABLE < FILE
  *	store_driver reencode PROFILE SNAPSHOT1 SNAPSHOT2 URL HOST TIME DIR
  *
  * The first creates or upgrades the tables, with a lifetime of so many days for raw rows. The
- * second encodes intervals, the first of which begins at TIME, with names that break whatever
+ * second encodes intervals of a host with label version=VERSION, the first of which begins at TIME, with names that break whatever
  * pastes them: each request becomes DIR/NUMBER.target, .check and .body. The third prints each row
  * of a table in RowBinary as a line of hexadecimal digits. The last encodes one interval of files
  * that ctprof wrote.
@@ -271,7 +271,8 @@ static struct error *encode_interval(void *sink, const struct agent_identity *id
 
 static struct error *encode_intervals(int count, char **words)
 {
-	static const struct agent_label labels[] = { { "version", "1.4" }, { "it's", "\\'" } };
+	const struct agent_label labels[] = { { "version", count > 5 ? words[5] : "1.4" },
+					      { "it's", "\\'" } };
 	struct agent_identity identity = {
 		.version = "test", .interval_ns = 10000000000, .labels = labels, .label_count = 2
 	};
@@ -281,7 +282,7 @@ static struct error *encode_intervals(int count, char **words)
 	void *sink;
 
 	if (count < 4)
-		return error_create("usage: interval URL HOST TIME DIR [INTERVALS]");
+		return error_create("usage: interval URL HOST TIME DIR [INTERVALS [VERSION]]");
 	options = (struct sink_options){ .url = words[0] };
 	identity.host = words[1];
 	directory.path = words[3];

@@ -207,7 +207,7 @@ serves() {
 	cat > "$scratch/server.py" <<-'END'
 		import http.server, sys
 		kind = sys.argv[1]
-		versions = b"\x0426.7" + (1).to_bytes(4, "little")
+		versions = b"\x0426.7" + (2).to_bytes(4, "little")
 		class Handler(http.server.BaseHTTPRequestHandler):
 		    asked = 0
 		    def log_message(self, *words): pass

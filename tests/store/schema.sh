@@ -20,7 +20,7 @@ creates_once() {
 	start_store "$1"
 	has "the first time" "$(schema fleet)" "new: 17 tables"
 	has "the second time" "$(schema fleet)" "upgraded: 0 tables, 0 columns"
-	equal "versions" "$(sql 'SELECT version, count() FROM fleet.schema_version GROUP BY version')" $'1\t1'
+	equal "versions" "$(sql 'SELECT version, count() FROM fleet.schema_version GROUP BY version')" $'2\t1'
 	equal "the last bit" "$(sql "SELECT name FROM fleet.metrics WHERE number = 120 LIMIT 1")" state_now_ns
 	name="a\`b\\c'd"
 	has "a name with quotes" "$(schema "$name")" "new: 17 tables"
@@ -50,6 +50,44 @@ upgrades() {
 	equal "sums by hour" "$(sql "SELECT sum(minflt) FROM fleet.threads_1h WHERE host = 'a'")" 60
 }
 
+# adds_facts KIND: tables of version 1 had no \`facts\`, which is a part of the key of sums and hosts since version 2.
+adds_facts() {
+	local output
+
+	start_store "$1"
+	schema fleet
+	sql "DROP TABLE fleet.samples_1m_view"
+	sql "DROP TABLE fleet.samples_1h_view"
+	sql "ALTER TABLE fleet.samples DROP COLUMN facts"
+	sql "DROP TABLE fleet.samples_1m"
+	sql "CREATE TABLE fleet.samples_1m (host LowCardinality(String), t DateTime('UTC'), process LowCardinality(String),
+		comm LowCardinality(String), cgroup LowCardinality(String), class LowCardinality(String), state LowCardinality(String),
+		stack UInt64, ns UInt64, count UInt64) ENGINE = SummingMergeTree PARTITION BY toYYYYMM(t)
+		ORDER BY (host, process, comm, class, state, stack, cgroup, t)" $([ "$1" = new ] || echo allow_experimental_low_cardinality_type=1)
+	sql "DROP TABLE fleet.hosts"
+	sql "CREATE TABLE fleet.hosts (host LowCardinality(String), seen DateTime('UTC'), boot LowCardinality(String), booted DateTime('UTC'),
+		kernel LowCardinality(String), arch LowCardinality(String), cpu_model LowCardinality(String), cpus UInt32, memory_bytes UInt64,
+		version LowCardinality(String), interval_ms UInt32, label_names Array(LowCardinality(String)),
+		label_values Array(LowCardinality(String))) ENGINE = ReplacingMergeTree(seen) ORDER BY (host, boot)" \
+		$([ "$1" = new ] || echo allow_experimental_low_cardinality_type=1)
+	sql "TRUNCATE TABLE fleet.schema_version"
+	sql "INSERT INTO fleet.schema_version (version, program) SELECT 1, 'before'"
+	sql "INSERT INTO fleet.hosts (host, boot, label_names, label_values) SELECT 'a', 'b', ['version'], ['1.4']"
+	sql "INSERT INTO fleet.samples (host, t, ns) SELECT 'a', toDateTime('2026-11-26 12:00:00', 'UTC'), 5"
+	fails 1 build/ctprof flame "ch://127.0.0.1:$store_port/fleet"
+	has "the error" "$output" "the tables are of version 1, and this ctprof needs 2: upgrade them by 'ctprof agent --create-schema"
+	has "the upgrade" "$(schema fleet)" "upgraded: 0 tables, 3 columns"
+	has "again" "$(schema fleet)" "upgraded: 0 tables, 0 columns"
+	sql "INSERT INTO fleet.hosts (host, boot, facts, label_names, label_values) SELECT 'a', 'b', 7, ['version'], ['1.5']"
+	sql "INSERT INTO fleet.samples (host, t, facts, ns) SELECT 'a', toDateTime('2026-11-26 12:00:10', 'UTC'), 7 * (number % 2), 1
+		FROM system.numbers LIMIT 3"
+	sql "OPTIMIZE TABLE fleet.samples_1m FINAL"
+	sql "OPTIMIZE TABLE fleet.hosts FINAL"
+	equal "sums by minute" "$(sql "SELECT facts, sum(ns) FROM fleet.samples_1m WHERE t = toDateTime('2026-11-26 12:00:00', 'UTC') GROUP BY facts ORDER BY facts")" \
+		$'0\t2\n7\t1'
+	equal "hosts" "$(sql "SELECT facts, label_values[1] FROM fleet.hosts ORDER BY facts")" $'0\t1.4\n7\t1.5'
+}
+
 # The tables of a program that is newer stay as they are.
 refuses_newer() {
 	local output
@@ -57,9 +95,9 @@ refuses_newer() {
 	start_store "$1"
 	schema fleet
 	sql "DROP TABLE fleet.losses"
-	sql "INSERT INTO fleet.schema_version (version, program) SELECT 2, 'later'"
+	sql "INSERT INTO fleet.schema_version (version, program) SELECT 3, 'later'"
 	fails 1 schema fleet
-	has "the error" "$output" "the tables in fleet have version 2, and this ctprof knows versions up to 1: update ctprof"
+	has "the error" "$output" "the tables in fleet have version 3, and this ctprof knows versions up to 2: update ctprof"
 	equal "what was there" "$(columns_of losses)" 0
 }
 
@@ -73,7 +111,7 @@ completes() {
 	wait "$store_pid" 2> /dev/null || true
 	start_store_again
 	has "the rest" "$(schema fleet)" "new: 1 tables"
-	equal "versions" "$(sql 'SELECT max(version) FROM fleet.schema_version')" 1
+	equal "versions" "$(sql 'SELECT max(version) FROM fleet.schema_version')" 2
 	equal "views" "$(sql "SELECT count() FROM system.tables WHERE database = 'fleet' AND engine = 'MaterializedView'")" 6
 }
 
@@ -102,6 +140,7 @@ tells_what_is_no_server() {
 for kind in new old; do
 	run_case "tables are created once, $kind" creates_once "$kind"
 	run_case "tables are upgraded in place, $kind" upgrades "$kind"
+	run_case "tables of version 1 get facts, $kind" adds_facts "$kind"
 	run_case "newer tables are refused, $kind" refuses_newer "$kind"
 	run_case "tables that were made halfway are completed, $kind" completes "$kind"
 done
