@@ -232,22 +232,56 @@ static bool is_first_of_name(const struct store_url *url, size_t label)
 	return true;
 }
 
-/* Hosts with this label, by the last row of each of their boots. */
-static void add_label(struct sql *sql, const struct store_url *url, size_t label)
+const char *sql_fact_column(const char *name)
 {
-	const char *name = url->labels.items[label].name, *separator = "";
+	static const struct {
+		const char *name, *column;
+	} facts[] = { { "kernel", "kernel" },
+		      { "arch", "arch" },
+		      { "cpu_model", "cpu_model" },
+		      { "agent", "version" } };
 
-	sql_add(sql, " AND host IN (SELECT host FROM hosts WHERE arrayExists((n, v) -> n = ");
-	sql_add_value(sql, text_of(name));
-	sql_add(sql, " AND (");
+	for (size_t i = 0; i < array_length(facts); i++)
+		if (strcmp(facts[i].name, name) == 0)
+			return facts[i].column;
+	return NULL;
+}
+
+/* "(v = ... OR v LIKE ...)": all values of this label in the URL. */
+static void add_values(struct sql *sql, const struct store_url *url, size_t label,
+		       const char *value)
+{
+	const char *name = url->labels.items[label].name, *separator = "(";
+
 	for (size_t i = label; i < url->labels.count; i++) {
 		if (strcmp(url->labels.items[i].name, name) != 0)
 			continue;
 		sql_add(sql, "%s", separator);
-		add_glob(sql, "v", url->labels.items[i].glob);
+		add_glob(sql, value, url->labels.items[i].glob);
 		separator = " OR ";
 	}
-	sql_add(sql, "), label_names, label_values))");
+	sql_add(sql, ")");
+}
+
+/* A label of the configuration comes before a fact of the same name. */
+static void add_label(struct sql *sql, const struct store_url *url, size_t label, bool has_facts)
+{
+	const char *name = url->labels.items[label].name, *fact = sql_fact_column(name);
+
+	sql_add(sql, " AND %s IN (SELECT %s FROM hosts WHERE ",
+		has_facts ? "(host, facts)" : "host", has_facts ? "host, facts" : "host");
+	if (fact) {
+		sql_add(sql, "(NOT has(label_names, ");
+		sql_add_value(sql, text_of(name));
+		sql_add(sql, ") AND ");
+		add_values(sql, url, label, fact);
+		sql_add(sql, ") OR ");
+	}
+	sql_add(sql, "arrayExists((n, v) -> n = ");
+	sql_add_value(sql, text_of(name));
+	sql_add(sql, " AND ");
+	add_values(sql, url, label, "v");
+	sql_add(sql, ", label_names, label_values))");
 }
 
 void sql_add_selection(struct sql *sql, const struct store_url *url, unsigned selectors)
@@ -261,7 +295,7 @@ void sql_add_selection(struct sql *sql, const struct store_url *url, unsigned se
 	}
 	for (size_t i = 0; i < url->labels.count; i++)
 		if (is_first_of_name(url, i))
-			add_label(sql, url, i);
+			add_label(sql, url, i, selectors & SQL_HAS_FACTS);
 }
 
 char *sql_text(const struct sql *sql)

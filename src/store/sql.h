@@ -37,10 +37,18 @@ void sql_add_value(struct sql *sql, struct text value);
 void sql_add_globs(struct sql *sql, const char *column, char *const *globs, size_t count);
 
 /* Add " AND ..." for each selector of the URL that names a column of a table, and for labels of
- * hosts. `selectors` has a bit for each enum store_selector that the table has. */
+ * hosts. `selectors` has a bit for each enum store_selector that the table has, and SQL_HAS_FACTS
+ * if it has `facts`: then rows are selected by the labels that the host had at their time. Without,
+ * all rows of hosts that had such labels at any time are. */
 void sql_add_selection(struct sql *sql, const struct store_url *url, unsigned selectors);
-#define SQL_SELECTORS_ALL ((1u << STORE_SELECTORS) - 1)
-#define SQL_SELECT_HOSTS  (1u << STORE_SELECT_HOST)
+#define SQL_HAS_FACTS         (1u << STORE_SELECTORS)
+#define SQL_SELECT_HOST_NAMES (1u << STORE_SELECT_HOST)
+#define SQL_SELECT_HOSTS      (SQL_SELECT_HOST_NAMES | SQL_HAS_FACTS)
+#define SQL_SELECTORS_ALL     (((1u << STORE_SELECTORS) - 1) | SQL_HAS_FACTS)
+
+/* What has a value without being a label of the configuration: "kernel", "arch", "cpu_model",
+ * "agent". NULL: no such fact. Otherwise its column of `hosts`. */
+const char *sql_fact_column(const char *name);
 
 /* The text, to be freed; NULL: it is not whole, or no memory. */
 char *sql_text(const struct sql *sql);

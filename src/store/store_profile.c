@@ -362,7 +362,7 @@ static struct error *count_losses(struct profile_loading *loading, struct store 
 	struct error *err;
 
 	sql_add(&sql, "SELECT sum(count) FROM losses WHERE what LIKE '%%samples%%' AND ");
-	sql_add_time(&sql, loading->url, SQL_SELECT_HOSTS);
+	sql_add_time(&sql, loading->url, SQL_SELECT_HOST_NAMES);
 	err = store_query(store, &sql, columns, array_length(columns), 1, take_losses, loading);
 	sql_deinit(&sql);
 	return err;

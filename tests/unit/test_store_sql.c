@@ -75,13 +75,31 @@ TEST(selections)
 	sql_add_selection(&sql, &url, SQL_SELECT_HOSTS);
 	expect_sql(&sql,
 		   " AND (host = {p0:String} OR host LIKE {p1:String})"
-		   " AND host IN (SELECT host FROM hosts WHERE arrayExists((n, v) -> n = "
+		   " AND (host, facts) IN (SELECT host, facts FROM hosts WHERE arrayExists((n, v) "
+		   "-> n = "
 		   "{p2:String} AND (v = {p3:String} OR v = {p4:String}), label_names, "
 		   "label_values))"
-		   " AND host IN (SELECT host FROM hosts WHERE arrayExists((n, v) -> n = "
+		   " AND (host, facts) IN (SELECT host, facts FROM hosts WHERE arrayExists((n, v) "
+		   "-> n = "
 		   "{p5:String} AND (v = {p6:String}), label_names, label_values))",
 		   "&param_p0=a&param_p1=b%25&param_p2=v&param_p3=1&param_p4=2&param_p5=w&"
 		   "param_p6=3");
+	store_url_deinit(&url);
+}
+
+/* Tables without the facts of a time; and facts that are no labels. */
+TEST(labels)
+{
+	struct store_url url = { 0 };
+	struct sql sql = { .has_parameters = true };
+
+	expect_ok(store_url_parse("ch://s/d?label.kernel=6.*", 1795177800, &url));
+	sql_add_selection(&sql, &url, SQL_SELECT_HOST_NAMES);
+	expect_sql(&sql,
+		   " AND host IN (SELECT host FROM hosts WHERE (NOT has(label_names, {p0:String}) "
+		   "AND (kernel LIKE {p1:String})) OR arrayExists((n, v) -> n = {p2:String} AND (v "
+		   "LIKE {p3:String}), label_names, label_values))",
+		   "&param_p0=kernel&param_p1=6.%25&param_p2=kernel&param_p3=6.%25");
 	store_url_deinit(&url);
 }
 
@@ -138,4 +156,4 @@ TEST(spans_add_up)
 }
 
 UNIT_TESTS(cmocka_unit_test(values), cmocka_unit_test(globs), cmocka_unit_test(selections),
-	   cmocka_unit_test(spans), cmocka_unit_test(spans_add_up))
+	   cmocka_unit_test(labels), cmocka_unit_test(spans), cmocka_unit_test(spans_add_up))
