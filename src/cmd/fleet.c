@@ -69,9 +69,9 @@ static const struct option_row fleet_options[] = {
 
 /* An error if there is nothing to compare. */
 static struct error *load_data(struct store *store, const struct store_url *url, size_t slices,
-			       struct fleet_run *run)
+			       const struct fleet_parts *parts, struct fleet_run *run)
 {
-	struct error *err = fleet_load(store, url, slices, &run->data);
+	struct error *err = fleet_load(store, url, slices, parts, &run->data);
 
 	run->has_data = !err;
 	if (!err && !run->data.hosts.count)
@@ -82,7 +82,7 @@ static struct error *load_data(struct store *store, const struct store_url *url,
 static struct error *load_outliers(struct store *store, const struct store_url *url, void *context)
 {
 	struct fleet_run *run = context;
-	struct error *err = load_data(store, url, 1, run);
+	struct error *err = load_data(store, url, 1, NULL, run);
 
 	return err ? err : fleet_outliers(&run->data, 0, 1, &run->findings);
 }
@@ -99,10 +99,11 @@ static struct error *load_comparison(struct store *store, const struct store_url
 {
 	_cleanup_free_ uint8_t *groups = NULL;
 	struct fleet_run *run = context;
+	struct fleet_parts parts;
 	struct error *err = fleet_find_groups(store, url, run->arguments->by, &run->groups);
 
 	if (!err)
-		err = load_data(store, url, 1, run);
+		err = load_data(store, url, 1, fleet_groups_parts(&run->groups, &parts), run);
 	if (!err)
 		err = fleet_groups_of(&run->groups, &run->data, &groups);
 	return err ? err : fleet_compare_groups(&run->data, groups, &run->findings);
@@ -152,7 +153,7 @@ static struct error *load_changes(struct store *store, const struct store_url *u
 	both.to_s = run->since_s + SLICES_AFTER * width;
 	run->from_s = both.from_s;
 	run->to_s = both.to_s;
-	err = load_data(store, &both, before + SLICES_AFTER, run);
+	err = load_data(store, &both, before + SLICES_AFTER, NULL, run);
 	return err ? err : find_changes(run, before);
 }
 

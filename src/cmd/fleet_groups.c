@@ -10,10 +10,9 @@ void fleet_groups_deinit(struct fleet_groups *groups)
 	free(groups->label);
 	free(groups->first);
 	free(groups->second);
-	for (size_t i = 0; i < groups->hosts.count; i++)
-		free(groups->hosts.items[i]);
-	array_deinit(&groups->hosts);
-	array_deinit(&groups->in);
+	for (size_t i = 0; i < groups->members.count; i++)
+		free(groups->members.items[i].host);
+	array_deinit(&groups->members);
 }
 
 /* --- what was asked for --- */
@@ -39,24 +38,30 @@ static struct error *parse_by(const char *by, struct fleet_groups *groups)
 
 struct value {
 	char *host, *value;
+	uint64_t facts;
 };
 
-/* Values of a label, by host. */
+/* Values of a label, by host and facts. */
 struct values {
 	ARRAY(struct value);
 };
 
-static struct error *add_value(void *context, struct text host, struct text value)
+static struct error *add_value(struct values *values, struct text host, uint64_t facts,
+			       struct text value)
 {
-	struct values *values = context;
 	struct value one = { strndup(host.length ? host.bytes : "", host.length),
-			     strndup(value.length ? value.bytes : "", value.length) };
+			     strndup(value.length ? value.bytes : "", value.length), facts };
 
 	if (one.host && one.value && array_push(values, one))
 		return NULL;
 	free(one.host);
 	free(one.value);
 	return &error_no_memory;
+}
+
+static struct error *add_place(void *context, struct text host, struct text value)
+{
+	return add_value(context, host, 0, value);
 }
 
 static void values_deinit(struct values *values)
@@ -69,21 +74,23 @@ static void values_deinit(struct values *values)
 }
 
 static struct error *load_values(struct store *store, const struct store_url *url,
-				 const char *label, struct values *values)
+				 struct fleet_groups *groups, struct values *values)
 {
+	const bool by_host = strcmp(groups->label, "host") == 0;
 	struct fleet_hosts hosts = { 0 };
 	struct error *err;
 
-	if (fleet_is_place(label))
-		return fleet_load_places(store, url, label, add_value, values);
-	err = fleet_load_hosts(store, url, &hosts);
+	if (fleet_is_place(groups->label))
+		return fleet_load_places(store, url, groups->label, add_place, values);
+	groups->by_facts = !by_host;
+	err = by_host ? fleet_load_hosts(store, url, &hosts) : fleet_load_facts(store, url, &hosts);
 	for (size_t i = 0; !err && i < hosts.count; i++) {
-		const char *value = strcmp(label, "host") == 0
-					    ? hosts.items[i].name
-					    : fleet_host_label(&hosts.items[i], label);
+		const struct fleet_host *host = &hosts.items[i];
+		const char *value = by_host ? host->name : fleet_host_label(host, groups->label);
 
 		if (value)
-			err = add_value(values, text_of(hosts.items[i].name), text_of(value));
+			err = add_value(values, text_of(host->name), by_host ? 0 : host->facts,
+					text_of(value));
 	}
 	fleet_hosts_deinit(&hosts);
 	return err;
@@ -163,53 +170,62 @@ static struct error *choose_values(struct fleet_groups *groups, const struct val
 	return groups->first && groups->second ? NULL : &error_no_memory;
 }
 
-static size_t place_of(struct fleet_groups *groups, const char *host)
+/* By host, and by facts. */
+static int compare_members(const void *a, const void *b)
 {
-	size_t at = 0;
+	const struct fleet_member *x = a, *y = b;
+	const int order = strcmp(x->host, y->host);
 
-	/* Rows of one host come together. */
-	for (at = groups->hosts.count; at && strcmp(groups->hosts.items[at - 1], host) != 0; at--)
-		;
-	return at ? at - 1 : groups->hosts.count;
+	return order ? order : (x->facts > y->facts) - (x->facts < y->facts);
 }
 
-static struct error *add_host(struct fleet_groups *groups, const char *host, uint8_t group)
+/* One that has both values at once is in the second of "all others", and else in none. */
+static uint8_t both_groups(const struct fleet_groups *groups, uint8_t one, uint8_t other)
 {
-	const size_t at = place_of(groups, host);
-	char *copy;
+	if (one == other || other == FLEET_NO_GROUP)
+		return one;
+	if (one == FLEET_NO_GROUP)
+		return other;
+	return groups->first ? FLEET_NO_GROUP : FLEET_SECOND;
+}
 
-	if (at < groups->hosts.count) {
-		/* One with both values is in the second of "all others", and else in none. */
-		if (groups->first && group != groups->in.items[at] && group)
-			groups->in.items[at] = groups->in.items[at] ? FLEET_NO_GROUP : group;
-		else if (!groups->first && group == FLEET_SECOND)
-			groups->in.items[at] = group;
-		return NULL;
+static void join_members(struct fleet_groups *groups)
+{
+	size_t count = 0;
+
+	qsort(groups->members.items, groups->members.count, sizeof(*groups->members.items),
+	      compare_members);
+	for (size_t i = 0; i < groups->members.count; i++) {
+		struct fleet_member *member = &groups->members.items[i];
+		struct fleet_member *last = count ? &groups->members.items[count - 1] : NULL;
+
+		if (last && compare_members(last, member) == 0) {
+			last->group = both_groups(groups, last->group, member->group);
+			free(member->host);
+		} else {
+			groups->members.items[count++] = *member;
+		}
 	}
-	copy = strdup(host);
-	if (copy && array_reserve(&groups->hosts, 1) && array_push(&groups->in, group)) {
-		groups->hosts.items[groups->hosts.count++] = copy;
-		return NULL;
-	}
-	free(copy);
-	return &error_no_memory;
+	groups->members.count = count;
 }
 
 static struct error *divide(struct fleet_groups *groups, const struct values *values)
 {
-	struct error *err = NULL;
+	for (size_t i = 0; i < values->count; i++) {
+		const struct value *value = &values->items[i];
+		struct fleet_member member = { .host = strdup(value->host), .facts = value->facts };
 
-	for (size_t i = 0; !err && i < values->count; i++) {
-		const char *value = values->items[i].value;
-		uint8_t group = FLEET_NO_GROUP;
-
-		if (strcmp(value, groups->second) == 0)
-			group = FLEET_SECOND;
-		else if (!groups->first || strcmp(value, groups->first) == 0)
-			group = FLEET_FIRST;
-		err = add_host(groups, values->items[i].host, group);
+		if (strcmp(value->value, groups->second) == 0)
+			member.group = FLEET_SECOND;
+		else if (!groups->first || strcmp(value->value, groups->first) == 0)
+			member.group = FLEET_FIRST;
+		if (!member.host || !array_push(&groups->members, member)) {
+			free(member.host);
+			return &error_no_memory;
+		}
 	}
-	return err;
+	join_members(groups);
+	return NULL;
 }
 
 struct error *fleet_find_groups(struct store *store, const struct store_url *url, const char *by,
@@ -219,7 +235,7 @@ struct error *fleet_find_groups(struct store *store, const struct store_url *url
 	struct error *err = parse_by(by, ret);
 
 	if (!err)
-		err = load_values(store, url, ret->label, &values);
+		err = load_values(store, url, ret, &values);
 	if (!err && !ret->second)
 		err = choose_values(ret, &values);
 	else if (!err && !has_value(&values, ret->second))
@@ -232,6 +248,26 @@ struct error *fleet_find_groups(struct store *store, const struct store_url *url
 	return err;
 }
 
+static uint8_t part_of(const void *context, struct text host, uint64_t facts)
+{
+	const struct fleet_groups *groups = context;
+	_cleanup_free_ char *name = strndup(host.length ? host.bytes : "", host.length);
+	const struct fleet_member key = { .host = name, .facts = facts };
+	const struct fleet_member *member =
+		name ? bsearch(&key, groups->members.items, groups->members.count, sizeof(key),
+			       compare_members)
+		     : NULL;
+
+	return member ? member->group : FLEET_NO_PART;
+}
+
+const struct fleet_parts *fleet_groups_parts(const struct fleet_groups *groups,
+					     struct fleet_parts *ret)
+{
+	*ret = (struct fleet_parts){ part_of, groups };
+	return groups->by_facts ? ret : NULL;
+}
+
 struct error *fleet_groups_of(const struct fleet_groups *groups, const struct fleet_data *data,
 			      uint8_t **ret)
 {
@@ -239,22 +275,38 @@ struct error *fleet_groups_of(const struct fleet_groups *groups, const struct fl
 
 	if (!of)
 		return &error_no_memory;
-	for (size_t i = 0; i < groups->hosts.count; i++) {
-		const uint32_t host = fleet_data_find_host(data, text_of(groups->hosts.items[i]));
+	for (size_t i = 0; groups->by_facts && i < data->hosts.count; i++)
+		of[i] = fleet_part_of_name(name_text(data->hosts.items[i]));
+	for (size_t i = 0; !groups->by_facts && i < groups->members.count; i++) {
+		const struct fleet_member *member = &groups->members.items[i];
+		const uint32_t host = fleet_data_find_host(data, text_of(member->host));
 
 		if (host != FLEET_NONE)
-			of[host] = groups->in.items[i];
+			of[host] = member->group;
 	}
 	*ret = of;
 	return NULL;
 }
 
+/* The members of a host come together, one for each of its facts. Is it the first of its host in
+ * the group? */
+static bool is_first_member(const struct fleet_groups *groups, size_t at)
+{
+	const struct fleet_member *items = groups->members.items;
+
+	for (size_t i = at; i > 0 && strcmp(items[i - 1].host, items[at].host) == 0; i--)
+		if (items[i - 1].group == items[at].group)
+			return false;
+	return true;
+}
+
 size_t fleet_group_size(const struct fleet_groups *groups, bool second)
 {
+	const uint8_t group = second ? FLEET_SECOND : FLEET_FIRST;
 	size_t count = 0;
 
-	for (size_t i = 0; i < groups->in.count; i++)
-		count += groups->in.items[i] == (second ? FLEET_SECOND : FLEET_FIRST);
+	for (size_t i = 0; i < groups->members.count; i++)
+		count += groups->members.items[i].group == group && is_first_member(groups, i);
 	return count;
 }
 
@@ -275,32 +327,68 @@ char *fleet_group_name(const struct fleet_groups *groups, bool second)
 /* How many hosts a query may name beside its other values. */
 #define HOSTS_OF_URL ((size_t)STORE_URL_VALUES_MAX / 2)
 
-/* Of `most` hosts, spread over all of the group in the order of the store. */
+/* The glob that matches this text alone, to be freed. */
+static char *glob_of(const char *text)
+{
+	char *glob = malloc(2 * strlen(text) + 1), *to = glob;
+
+	for (; glob && *text; text++) {
+		if (strchr("*?[\\", *text))
+			*to++ = '\\';
+		*to++ = *text;
+	}
+	if (glob)
+		*to = '\0';
+	return glob;
+}
+
+/* "&label.version=1.5" with the value as a glob that is only it; to be freed. "" of labels that
+ * URLs do not have. */
+static char *label_of_group(const struct fleet_groups *groups, uint8_t group)
+{
+	const char *value = group == FLEET_SECOND ? groups->second : groups->first;
+	_cleanup_free_ char *label = store_url_encode(text_of(groups->label));
+	_cleanup_free_ char *glob = NULL, *written = NULL;
+
+	if (!groups->by_facts || !value)
+		return strdup("");
+	glob = glob_of(value);
+	written = glob ? store_url_encode(text_of(glob)) : NULL;
+	return label && written ? text_print("&label.%s=%s", label, written) : NULL;
+}
+
+/* Of `most` hosts, spread over all of the group in the order of their names. */
 static char *url_of_group(const struct fleet_groups *groups, const char *url, uint8_t group,
 			  size_t most)
 {
 	const size_t size = fleet_group_size(groups, group == FLEET_SECOND);
+	_cleanup_free_ char *label = label_of_group(groups, group);
 	size_t number = 0;
 	char *text = NULL;
 
-	for (size_t i = 0; i < groups->hosts.count; i++) {
+	if (!label)
+		return NULL;
+	for (size_t i = 0; i < groups->members.count; i++) {
+		const struct fleet_member *member = &groups->members.items[i];
 		_cleanup_free_ char *host = NULL;
 		char *more;
 
-		if (groups->in.items[i] != group)
+		if (member->group != group || !is_first_member(groups, i))
 			continue;
 		number++;
 		if (number * most / size == (number - 1) * most / size)
 			continue;
 		/* The first one replaces those of the URL. */
 		if (!text) {
-			text = fleet_url_with(
-				url, &(struct fleet_parameters){ .host = groups->hosts.items[i] });
+			_cleanup_free_ char *first = fleet_url_with(
+				url, &(struct fleet_parameters){ .host = member->host });
+
+			text = first ? text_print("%s%s", first, label) : NULL;
 			if (!text)
 				return NULL;
 			continue;
 		}
-		host = store_url_encode(text_of(groups->hosts.items[i]));
+		host = store_url_encode(text_of(member->host));
 		more = host ? text_print("%s&host=%s", text, host) : NULL;
 		free(text);
 		if (!more)

@@ -18,15 +18,58 @@ struct fleet_loading {
 	const struct store_url *url;
 	uint64_t slice_s; /* how long a slice is */
 	enum store_detail detail;
+	const struct fleet_parts *parts; /* NULL: hosts are whole */
 	struct fleet_data *data;
 };
 
+/* --- parts of hosts --- */
+
+/* The part is the last byte. */
+char *fleet_part_name(struct text host, uint8_t part)
+{
+	return text_print("%.*s%c", (int)host.length, host.length ? host.bytes : "", '0' + part);
+}
+
+uint8_t fleet_part_of_name(struct text name)
+{
+	return name.length ? (uint8_t)(name.bytes[name.length - 1] - '0') : FLEET_NO_PART;
+}
+
+/* The number in `data` of the host or its part that a row is of. False: no memory. `*ret` is
+ * FLEET_NONE if the row does not count. */
+static bool host_of(const struct fleet_loading *loading, struct fleet_data *data, struct text host,
+		    uint64_t facts, uint32_t *ret)
+{
+	_cleanup_free_ char *name = NULL;
+	uint8_t part;
+
+	if (loading->parts) {
+		part = loading->parts->part_of(loading->parts->context, host, facts);
+		*ret = FLEET_NONE;
+		if (part == FLEET_NO_PART)
+			return true;
+		name = fleet_part_name(host, part);
+		if (!name)
+			return false;
+		host = text_of(name);
+	}
+	*ret = fleet_data_host(data, host);
+	return *ret != FLEET_NONE;
+}
+
+/* ", facts" where they count. */
+static const char *more_keys(const struct fleet_loading *loading)
+{
+	return loading->parts ? ", facts" : "";
+}
+
 /* --- rows of host, program and slice --- */
 
-enum { ROW_HOST, ROW_PROCESS, ROW_SLICE, ROW_VALUES };
+enum { ROW_HOST, ROW_FACTS, ROW_PROCESS, ROW_SLICE, ROW_VALUES };
 
 static const struct store_column row_columns[ROW_VALUES] = {
 	[ROW_HOST] = { "host", STORE_STRING },
+	[ROW_FACTS] = { "facts", STORE_U64 },
 	[ROW_PROCESS] = { "process", STORE_STRING },
 	[ROW_SLICE] = { "slice", STORE_U32 },
 };
@@ -46,7 +89,8 @@ static void add_slice(struct sql *sql, const struct fleet_loading *loading)
 
 static void add_keys(struct sql *sql, const struct fleet_loading *loading, const char *process)
 {
-	sql_add(sql, "SELECT toString(host), toString(%s), ", process);
+	sql_add(sql, "SELECT toString(host), %s, toString(%s), ",
+		loading->parts ? "facts" : "toUInt64(0)", process);
 	add_slice(sql, loading);
 }
 
@@ -54,13 +98,15 @@ static void add_keys(struct sql *sql, const struct fleet_loading *loading, const
 static struct error *add(struct fleet_loading *loading, const union store_value *row,
 			 enum fleet_kind kind, struct text name, double amount, double base)
 {
-	const uint32_t host = fleet_data_host(loading->data, row[ROW_HOST].text);
-	const uint32_t measure =
-		fleet_data_measure(loading->data, kind, row[ROW_PROCESS].text, name);
+	uint32_t host, measure;
 
-	return host != FLEET_NONE && measure != FLEET_NONE &&
-			       fleet_data_add(loading->data, measure, host,
-					      (size_t)row[ROW_SLICE].number, amount, base)
+	if (!host_of(loading, loading->data, row[ROW_HOST].text, row[ROW_FACTS].number, &host))
+		return &error_no_memory;
+	if (host == FLEET_NONE)
+		return NULL;
+	measure = fleet_data_measure(loading->data, kind, row[ROW_PROCESS].text, name);
+	return measure != FLEET_NONE && fleet_data_add(loading->data, measure, host,
+						       (size_t)row[ROW_SLICE].number, amount, base)
 		       ? NULL
 		       : &error_no_memory;
 }
@@ -122,7 +168,8 @@ static struct error *load_states(struct fleet_loading *loading)
 {
 	struct store_column columns[STATES_END];
 	_cleanup_free_ char *sums = state_list("sum(", ")"), *names = state_list("", "");
-	_cleanup_free_ char *rows = names ? text_print("host, process, t%s", names) : NULL;
+	_cleanup_free_ char *rows =
+		names ? text_print("host, process, t%s%s", more_keys(loading), names) : NULL;
 	struct sql sql;
 	struct error *err;
 
@@ -136,7 +183,7 @@ static struct error *load_states(struct fleet_loading *loading)
 	sql_add(&sql, "%s FROM ", sums);
 	sql_add_rows(&sql, loading->url, loading->detail,
 		     &(struct store_rows){ "states", rows, rows, SQL_SELECTORS_ALL });
-	sql_add(&sql, " GROUP BY host, process, slice");
+	sql_add(&sql, " GROUP BY host, process, slice%s", more_keys(loading));
 	err = store_query(loading->store, &sql, columns, STATES_END, ROWS_MOST, take_states,
 			  loading);
 	sql_deinit(&sql);
@@ -173,7 +220,8 @@ static struct error *take_metrics(void *context, const union store_value *row)
 static struct error *load_metrics(struct fleet_loading *loading)
 {
 	struct store_column columns[METRICS_MOST];
-	_cleanup_free_ char *names = strdup("host, process, t, measured0, measured1, run_time_ns");
+	_cleanup_free_ char *names = text_print(
+		"host, process, t%s, measured0, measured1, run_time_ns", more_keys(loading));
 	const size_t count = METRICS_FIRST + fleet_metric_count;
 	struct sql sql = store_sql(loading->store);
 	struct error *err;
@@ -194,7 +242,7 @@ static struct error *load_metrics(struct fleet_loading *loading)
 	if (names)
 		sql_add_rows(&sql, loading->url, loading->detail,
 			     &(struct store_rows){ "threads", names, names, SQL_SELECTORS_ALL });
-	sql_add(&sql, " GROUP BY host, process, slice, measured0, measured1");
+	sql_add(&sql, " GROUP BY host, process, slice, measured0, measured1%s", more_keys(loading));
 	err = !names ? &error_no_memory
 		     : store_query(loading->store, &sql, columns, count, ROWS_MOST, take_metrics,
 				   loading);
@@ -232,7 +280,7 @@ static struct error *load_pressures(struct fleet_loading *loading)
 		sql_add(&sql, ", sum(%s)", fleet_pressures[i].column);
 	sql_add(&sql, " FROM loads WHERE ");
 	sql_add_time(&sql, loading->url, SQL_SELECT_HOSTS);
-	sql_add(&sql, " GROUP BY host, slice");
+	sql_add(&sql, " GROUP BY host, slice%s", more_keys(loading));
 	err = store_query(loading->store, &sql, columns, count, ROWS_MOST, take_pressures, loading);
 	sql_deinit(&sql);
 	return err;
@@ -300,16 +348,20 @@ struct function_loading {
 };
 
 static const struct store_column program_columns[] = {
-	{ "host", STORE_STRING }, { "process", STORE_STRING }, { "slice", STORE_U32 },
-	{ "side", STORE_U8 },     { "ns", STORE_U64 },         { "hash", STORE_U64 },
+	{ "host", STORE_STRING }, { "facts", STORE_U64 }, { "process", STORE_STRING },
+	{ "slice", STORE_U32 },   { "side", STORE_U8 },   { "ns", STORE_U64 },
+	{ "hash", STORE_U64 },
 };
 
-static const struct store_rows sample_rows = {
-	"samples",
-	"host, process, class, state, stack, ns, t",
-	"host, process, class, state, stack, ns, t",
-	SQL_SELECTORS_ALL,
-};
+#define SAMPLE_COLUMNS "host, process, class, state, stack, ns, t"
+
+static void add_samples(struct sql *sql, const struct fleet_loading *loading)
+{
+	const char *columns = loading->parts ? SAMPLE_COLUMNS ", facts" : SAMPLE_COLUMNS;
+
+	sql_add_rows(sql, loading->url, loading->detail,
+		     &(struct store_rows){ "samples", columns, columns, SQL_SELECTORS_ALL });
+}
 
 static struct error *take_base(void *context, const union store_value *row)
 {
@@ -317,28 +369,39 @@ static struct error *take_base(void *context, const union store_value *row)
 	struct fleet_data *bases = &functions->bases;
 	const struct text program = row[ROW_PROCESS].text;
 	const bool is_off = row[ROW_VALUES].number == SIDE_OFF;
-	struct function_key *key = map_add(&functions->keys, row[ROW_VALUES + 2].number, NULL);
-	uint32_t measure;
+	struct function_key *key;
+	uint32_t host, base_host, measure;
 
+	if (!host_of(functions->loading, functions->loading->data, row[ROW_HOST].text,
+		     row[ROW_FACTS].number, &host) ||
+	    !host_of(functions->loading, bases, row[ROW_HOST].text, row[ROW_FACTS].number,
+		     &base_host))
+		return &error_no_memory;
+	if (host == FLEET_NONE)
+		return NULL;
+	key = map_add(&functions->keys, row[ROW_VALUES + 2].number, NULL);
 	if (!key)
 		return &error_no_memory;
 	*key = (struct function_key){
 		.program = names_intern(&functions->names, program.bytes, program.length),
-		.host = fleet_data_host(functions->loading->data, row[ROW_HOST].text),
+		.host = host,
 		.slice = (uint32_t)row[ROW_SLICE].number,
 		.is_off = is_off,
 	};
 	measure = fleet_data_measure(bases, is_off ? FLEET_OFF : FLEET_CPU, program, TEXT(""));
-	return key->program && key->host != FLEET_NONE &&
-			       fleet_data_add(
-				       bases, measure, fleet_data_host(bases, row[ROW_HOST].text),
-				       key->slice, (double)row[ROW_VALUES + 1].number * SECONDS, 0)
+	return key->program && measure != FLEET_NONE &&
+			       fleet_data_add(bases, measure, base_host, key->slice,
+					      (double)row[ROW_VALUES + 1].number * SECONDS, 0)
 		       ? NULL
 		       : &error_no_memory;
 }
 
 /* Of rows that have `slice` and `side`. */
-#define KEY_OF_ROW "cityHash64(host, process, slice, side)"
+static const char *key_of_row(const struct fleet_loading *loading)
+{
+	return loading->parts ? "cityHash64(host, facts, process, slice, side)"
+			      : "cityHash64(host, process, slice, side)";
+}
 
 static struct error *load_bases(struct function_loading *functions)
 {
@@ -349,9 +412,9 @@ static struct error *load_bases(struct function_loading *functions)
 	add_keys(&sql, loading, "process");
 	sql_add(&sql, ", toUInt8(");
 	add_side(&sql);
-	sql_add(&sql, ") AS side, sum(ns), " KEY_OF_ROW " FROM ");
-	sql_add_rows(&sql, loading->url, loading->detail, &sample_rows);
-	sql_add(&sql, " WHERE side != 0 GROUP BY host, process, slice, side");
+	sql_add(&sql, ") AS side, sum(ns), %s FROM ", key_of_row(loading));
+	add_samples(&sql, loading);
+	sql_add(&sql, " WHERE side != 0 GROUP BY host, process, slice, side%s", more_keys(loading));
 	err = store_query(loading->store, &sql, program_columns, array_length(program_columns),
 			  ROWS_MOST, take_base, functions);
 	sql_deinit(&sql);
@@ -406,7 +469,7 @@ static struct error *load_top(struct function_loading *functions)
 		      "function, ns FROM (SELECT process, toUInt8(");
 	add_side(&sql);
 	sql_add(&sql, ") AS side, stack, sum(ns) AS ns FROM ");
-	sql_add_rows(&sql, loading->url, loading->detail, &sample_rows);
+	add_samples(&sql, loading);
 	sql_add(&sql,
 		" WHERE side != 0 GROUP BY process, side, stack) AS sums ANY LEFT JOIN (SELECT "
 		"hash AS stack, arrayDistinct(arrayMap(f -> toString(f), functions)) AS named FROM "
@@ -479,14 +542,16 @@ static struct error *load_by_host(struct function_loading *functions)
 	struct sql sql = store_sql(loading->store);
 	struct error *err;
 
-	sql_add(&sql, "SELECT key, function, sum(ns) FROM (SELECT key, program, arrayJoin(hashes) "
-		      "AS function, ns FROM (SELECT " KEY_OF_ROW
-		      " AS key, cityHash64(process) AS program, stack, sum(ns) AS ns, ");
+	sql_add(&sql,
+		"SELECT key, function, sum(ns) FROM (SELECT key, program, arrayJoin(hashes) AS "
+		"function, ns FROM (SELECT %s AS key, cityHash64(process) AS program, stack, "
+		"sum(ns) AS ns, ",
+		key_of_row(loading));
 	add_slice(&sql, loading);
 	sql_add(&sql, ", toUInt8(");
 	add_side(&sql);
 	sql_add(&sql, ") AS side FROM ");
-	sql_add_rows(&sql, loading->url, loading->detail, &sample_rows);
+	add_samples(&sql, loading);
 	sql_add(&sql,
 		" WHERE side != 0 GROUP BY key, program, slice, side, stack) AS sums ANY LEFT JOIN "
 		"(SELECT hash AS stack, arrayFilter(h -> h IN (");
@@ -586,6 +651,7 @@ void fleet_hosts_deinit(struct fleet_hosts *hosts)
 
 enum {
 	HOST_NAME,
+	HOST_FACTS,
 	HOST_KERNEL,
 	HOST_ARCH,
 	HOST_MODEL,
@@ -599,11 +665,12 @@ enum {
 };
 
 static const struct store_column host_columns[HOST_COLUMNS] = {
-	[HOST_NAME] = { "host", STORE_STRING },       [HOST_KERNEL] = { "kernel", STORE_STRING },
-	[HOST_ARCH] = { "arch", STORE_STRING },       [HOST_MODEL] = { "cpu_model", STORE_STRING },
-	[HOST_VERSION] = { "version", STORE_STRING }, [HOST_CPUS] = { "cpus", STORE_U32 },
-	[HOST_MEMORY] = { "memory", STORE_U64 },      [HOST_SEEN] = { "seen", STORE_TIME },
-	[HOST_LABELS] = { "labels", STORE_TEXTS },    [HOST_VALUES] = { "values", STORE_TEXTS },
+	[HOST_NAME] = { "host", STORE_STRING },       [HOST_FACTS] = { "facts", STORE_U64 },
+	[HOST_KERNEL] = { "kernel", STORE_STRING },   [HOST_ARCH] = { "arch", STORE_STRING },
+	[HOST_MODEL] = { "cpu_model", STORE_STRING }, [HOST_VERSION] = { "version", STORE_STRING },
+	[HOST_CPUS] = { "cpus", STORE_U32 },          [HOST_MEMORY] = { "memory", STORE_U64 },
+	[HOST_SEEN] = { "seen", STORE_TIME },         [HOST_LABELS] = { "labels", STORE_TEXTS },
+	[HOST_VALUES] = { "values", STORE_TEXTS },
 };
 
 /* One line of text that tells a terminal nothing. */
@@ -635,11 +702,18 @@ static bool copy_labels(const union store_value *row, struct fleet_host *host)
 	return true;
 }
 
+struct host_loading {
+	struct fleet_hosts *hosts;
+	bool by_facts;
+};
+
 /* The last row of a host is that of its last boot. */
 static struct error *take_host(void *context, const union store_value *row)
 {
-	struct fleet_hosts *hosts = context;
+	const struct host_loading *host_loading = context;
+	struct fleet_hosts *hosts = host_loading->hosts;
 	struct fleet_host host = {
+		.facts = row[HOST_FACTS].number,
 		.name = safe_copy(row[HOST_NAME].text),
 		.kernel = safe_copy(row[HOST_KERNEL].text),
 		.arch = safe_copy(row[HOST_ARCH].text),
@@ -654,7 +728,8 @@ static struct error *take_host(void *context, const union store_value *row)
 	bool is_whole = copy_labels(row, &host) && host.name && host.kernel && host.arch &&
 			host.cpu_model && host.version;
 
-	if (is_whole && last && strcmp(last->name, host.name) == 0) {
+	if (is_whole && last && strcmp(last->name, host.name) == 0 &&
+	    (!host_loading->by_facts || last->facts == host.facts)) {
 		const struct fleet_host before = *last;
 
 		*last = host;
@@ -673,26 +748,54 @@ static struct error *take_host(void *context, const union store_value *row)
 
 #define HOSTS_MOST 1000000
 
-struct error *fleet_load_hosts(struct store *store, const struct store_url *url,
-			       struct fleet_hosts *ret)
+/* The facts that rows of the time have: those of loads, or of sums that are kept longer. */
+static void add_facts_of_time(struct sql *sql, const struct store_url *url)
+{
+	sql_add(sql, " AND (host, facts) IN (SELECT host, facts FROM loads WHERE ");
+	sql_add_time(sql, url, SQL_SELECT_HOSTS);
+	sql_add(sql, " GROUP BY host, facts UNION ALL SELECT host, facts FROM ");
+	sql_add_rows(
+		sql, url, STORE_HOURS,
+		&(struct store_rows){ "states", "host, facts", "host, facts", SQL_SELECT_HOSTS });
+	sql_add(sql, " GROUP BY host, facts)");
+}
+
+static struct error *load_hosts(struct store *store, const struct store_url *url, bool by_facts,
+				struct fleet_hosts *ret)
 {
 	struct sql sql = store_sql(store);
 	struct fleet_hosts hosts = { 0 };
+	struct host_loading host_loading = { &hosts, by_facts };
 	struct error *err;
 
-	sql_add(&sql, "SELECT toString(host), toString(kernel), toString(arch), "
+	sql_add(&sql, "SELECT toString(host), facts, toString(kernel), toString(arch), "
 		      "toString(cpu_model), toString(version), cpus, memory_bytes, seen, "
 		      "label_names, label_values FROM hosts WHERE booted < ");
 	sql_add(&sql, "toDateTime(%" PRIu64 ")", url->to_s);
 	sql_add_selection(&sql, url, SQL_SELECT_HOSTS);
-	sql_add(&sql, " ORDER BY host, seen");
-	err = store_query(store, &sql, host_columns, HOST_COLUMNS, HOSTS_MOST, take_host, &hosts);
+	if (by_facts)
+		add_facts_of_time(&sql, url);
+	sql_add(&sql, " ORDER BY host%s, seen", by_facts ? ", facts" : "");
+	err = store_query(store, &sql, host_columns, HOST_COLUMNS, HOSTS_MOST, take_host,
+			  &host_loading);
 	sql_deinit(&sql);
 	if (err)
 		fleet_hosts_deinit(&hosts);
 	else
 		*ret = hosts;
 	return err;
+}
+
+struct error *fleet_load_hosts(struct store *store, const struct store_url *url,
+			       struct fleet_hosts *ret)
+{
+	return load_hosts(store, url, false, ret);
+}
+
+struct error *fleet_load_facts(struct store *store, const struct store_url *url,
+			       struct fleet_hosts *ret)
+{
+	return load_hosts(store, url, true, ret);
 }
 
 const char *fleet_host_label(const struct fleet_host *host, const char *name)
@@ -737,6 +840,9 @@ static struct error *take_place(void *context, const union store_value *row)
 	return of->take(of->context, row[0].text, row[1].text);
 }
 
+/* Agents send labels of cgroups that are there again each hour (agent/places.c). */
+#define PLACES_AGAIN_S UINT64_C(7200)
+
 struct error *fleet_load_places(struct store *store, const struct store_url *url, const char *name,
 				fleet_place_taker *take, void *context)
 {
@@ -746,11 +852,17 @@ struct error *fleet_load_places(struct store *store, const struct store_url *url
 	struct sql sql = store_sql(store);
 	struct error *err;
 
-	/* `name` is one of the table above. */
+	/* `name` is one of the table above. A label counts for the paths that had rows. */
 	sql_add(&sql,
-		"SELECT DISTINCT toString(host), toString(%s) FROM cgroup_labels WHERE %s != ''",
-		name, name);
-	sql_add_selection(&sql, url, SQL_SELECT_HOSTS);
+		"SELECT DISTINCT toString(host), toString(%s) FROM cgroup_labels WHERE %s != '' "
+		"AND seen >= toDateTime(%" PRIu64
+		") AND (host, cgroup) IN (SELECT host, cgroup FROM ",
+		name, name, url->from_s > PLACES_AGAIN_S ? url->from_s - PLACES_AGAIN_S : 0);
+	sql_add_rows(
+		&sql, url, store_detail_of(url),
+		&(struct store_rows){ "states", "host, cgroup", "host, cgroup", SQL_SELECT_HOSTS });
+	sql_add(&sql, " GROUP BY host, cgroup)");
+	sql_add_selection(&sql, url, SQL_SELECT_HOST_NAMES);
 	err = store_query(store, &sql, columns, 2, HOSTS_MOST, take_place, &of);
 	sql_deinit(&sql);
 	return err;
@@ -759,13 +871,15 @@ struct error *fleet_load_places(struct store *store, const struct store_url *url
 /* --- all --- */
 
 struct error *fleet_load(struct store *store, const struct store_url *url, size_t slices,
-			 struct fleet_data *ret)
+			 const struct fleet_parts *parts, struct fleet_data *ret)
 {
 	struct fleet_data data;
-	struct fleet_loading loading = { .store = store, .url = url, .data = &data };
-	static struct error *(*const parts[])(struct fleet_loading *) = { load_states, load_metrics,
-									  load_pressures,
-									  load_functions };
+	struct fleet_loading loading = {
+		.store = store, .url = url, .parts = parts, .data = &data
+	};
+	static struct error *(*const loaders[])(struct fleet_loading *) = {
+		load_states, load_metrics, load_pressures, load_functions
+	};
 	struct error *err = NULL;
 
 	if (!fleet_data_init(&data, slices)) {
@@ -780,8 +894,8 @@ struct error *fleet_load(struct store *store, const struct store_url *url, size_
 	loading.detail = slices == 1            ? STORE_SUMS
 			 : loading.slice_s < 60 ? STORE_ROWS
 						: STORE_MINUTES;
-	for (size_t i = 0; !err && i < array_length(parts); i++)
-		err = parts[i](&loading);
+	for (size_t i = 0; !err && i < array_length(loaders); i++)
+		err = loaders[i](&loading);
 	if (err)
 		fleet_data_deinit(&data);
 	else

@@ -16,12 +16,30 @@
 #include "fleet/data.h"
 #include "store/query.h"
 
-/* From url->from_s to url->to_s, into slices of the same length. `ret` must be deinitialised. */
+/*
+ * Parts of hosts: the rows of a host are divided by what was true of it at their time (`facts` of
+ * store/tables.h), so that a host has a value for each of two versions that it had. Returns the
+ * part, which is a host of its own in the data, by the name of fleet_part_name(); FLEET_NO_PART:
+ * the row counts for none.
+ */
+struct fleet_parts {
+	uint8_t (*part_of)(const void *context, struct text host, uint64_t facts);
+	const void *context;
+};
+#define FLEET_NO_PART 0
+
+/* "web-1" and a part, to be freed; NULL: no memory. */
+char *fleet_part_name(struct text host, uint8_t part);
+uint8_t fleet_part_of_name(struct text name);
+
+/* From url->from_s to url->to_s, into slices of the same length. `parts` NULL: hosts are whole.
+ * `ret` must be deinitialised. */
 struct error *fleet_load(struct store *store, const struct store_url *url, size_t slices,
-			 struct fleet_data *ret) MUST_CHECK;
+			 const struct fleet_parts *parts, struct fleet_data *ret) MUST_CHECK;
 
 /* A host as the store knows it: of its last boot within the time, or the last before. */
 struct fleet_host {
+	uint64_t facts; /* of store/tables.h */
 	char *name, *kernel, *arch, *cpu_model, *version;
 	uint64_t cpus, memory_bytes, seen_s;
 	struct {
@@ -30,10 +48,14 @@ struct fleet_host {
 };
 
 struct fleet_hosts {
-	ARRAY(struct fleet_host); /* by name */
+	ARRAY(struct fleet_host); /* by name, and by facts */
 };
 
+/* Each host once, with what was last true of it. */
 struct error *fleet_load_hosts(struct store *store, const struct store_url *url,
+			       struct fleet_hosts *ret) MUST_CHECK;
+/* Hosts with rows in the time, each as often as it had other facts. */
+struct error *fleet_load_facts(struct store *store, const struct store_url *url,
 			       struct fleet_hosts *ret) MUST_CHECK;
 void fleet_hosts_deinit(struct fleet_hosts *hosts);
 
