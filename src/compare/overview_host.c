@@ -107,7 +107,7 @@ static double pressure(const struct overview_span *span, size_t offset)
 	return fmin((double)(now.value - then.value) / 1e6 / span->seconds, 1);
 }
 
-/* The share of the time in which the busiest disk was. */
+/* The share of the time in which the busiest disk was busy; NaN without disks. */
 static double disk_busy(const struct overview_span *span)
 {
 	double most = NAN;
@@ -133,7 +133,8 @@ static double disk_busy(const struct overview_span *span)
 		if (to && (double)to->value >= before && span->seconds > 0)
 			most = fmax(most, ((double)to->value - before) / 1e3 / span->seconds);
 	}
-	return fmin(most, 1);
+	/* Of NaN and a number, fmin() makes the number. */
+	return isnan(most) ? NAN : fmin(most, 1);
 }
 
 /* The size of a page: no capture has it, but all kernels of x86 have the same. */

@@ -560,6 +560,20 @@ TEST(impossible_values_do_not_lead)
 	comparison_end(&c);
 }
 
+TEST(facts_that_were_not_measured)
+{
+	const struct overview *overview;
+	struct comparison c;
+
+	comparison_begin(&c);
+	overview = overview_of(&c);
+	for (enum overview_fact i = 0; i < FACT_COUNT; i++) {
+		assert_true(isnan(overview->host.before[i]));
+		assert_true(isnan(overview->host.after[i]));
+	}
+	comparison_end(&c);
+}
+
 UNIT_TESTS(cmocka_unit_test(planted_changes_are_found),
 	   cmocka_unit_test(a_change_goes_before_a_level),
 	   cmocka_unit_test(a_rise_goes_before_a_fall), cmocka_unit_test(new_and_ended_groups),
@@ -569,4 +583,5 @@ UNIT_TESTS(cmocka_unit_test(planted_changes_are_found),
 	   cmocka_unit_test(different_boots), cmocka_unit_test(an_older_candidate_is_not_ranked),
 	   cmocka_unit_test(several_captures), cmocka_unit_test(locks_of_a_recording),
 	   cmocka_unit_test(one_capture), cmocka_unit_test(one_group_of_one_capture),
-	   cmocka_unit_test(impossible_values_do_not_lead))
+	   cmocka_unit_test(impossible_values_do_not_lead),
+	   cmocka_unit_test(facts_that_were_not_measured))
