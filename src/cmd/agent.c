@@ -79,7 +79,7 @@ struct agent_arguments {
 	struct text_list texts; /* of labels, owned */
 	const char *config, *spool, *host, *tenant, *netrc, *ca_file;
 	uint64_t spool_bytes;
-	bool check_config, create_schema;
+	bool check_config, create_schema, inlined;
 };
 
 static struct error *parse_agent_interval(const char *argument, void *at)
@@ -162,6 +162,9 @@ static const struct option_row agent_rows[] = {
 	{ "memory", 0, "SIZE", parse_memory_limit, AGENT_AT(profile.memory_limit),
 	  "Limit the memory of measuring, resident and in BPF maps (at least 64MiB). What does not fit is "
 	  "left out, and counted as lost.", NULL, OPTION_COMMON },
+	{ "inlined", 0, NULL, parse_flag, AGENT_AT(inlined),
+	  "Read debug information, too, for inlined functions, source files and lines. By default, "
+	  "functions are named by symbols only.", NULL, false },
 	{ "netrc-file", 0, "FILE", parse_string, AGENT_AT(netrc),
 	  "Take users and passwords of stores from FILE, as netrc(5).", NULL, false },
 	{ "ca-file", 0, "FILE", parse_string, AGENT_AT(ca_file),
@@ -359,6 +362,7 @@ static int run(struct agent_arguments *a, struct agent_identity *identity, struc
 		.without = AGENT_WITHOUT,
 	};
 	serving->begin = begin;
+	serving->no_inline = !a->inlined;
 	err = serving_run(serving);
 	if (!err && running.agent)
 		err = agent_drain(running.agent, DRAIN_NS);

@@ -227,6 +227,7 @@ static struct error *open_collector(struct serving *s, const sigset_t *before)
 		.profile = &s->options,
 		.capture = &s->capture,
 		.no_inspection = !s->web.listen || s->web.no_inspect,
+		.no_inline = s->no_inline,
 		.interval_ns = s->profile->interval_ns,
 		.duration_ns = s->profile->duration_ns,
 		.ends_with_targets = profile_arguments_have_targets(s->profile),

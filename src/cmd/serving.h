@@ -38,6 +38,7 @@ struct serving {
 	struct profile_arguments *profile;
 	struct web_arguments web;
 	struct collector_receiver receiver; /* all zero: none */
+	bool no_inline;                     /* as in struct symbolise_options */
 	/* Called with all privileges, before threads are started, with `receiver.context`; it may
 	 * set `receiver.fd`. May be NULL. */
 	struct error *(*begin)(struct serving *serving);

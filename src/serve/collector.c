@@ -169,7 +169,11 @@ static struct error *reply(struct collector *c, struct reply_header header, cons
 
 static struct error *name_frames(struct collector *c, struct profile *profile)
 {
-	const struct symbolise_options options = { .guard = c->guard, .cache = c->symbols };
+	const struct symbolise_options options = {
+		.no_inline = c->options.no_inline,
+		.guard = c->guard,
+		.cache = c->symbols,
+	};
 	struct error *err;
 	PRIVILEGES_RAISED;
 

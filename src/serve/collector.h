@@ -52,6 +52,7 @@ struct collector_options {
 	const struct profile_options *profile;
 	const struct capture_options *capture; /* of snapshots; what it points to must stay */
 	bool no_inspection;                    /* ignore requests to inspect threads */
+	bool no_inline;                        /* as in struct symbolise_options */
 	uint64_t interval_ns;
 	uint64_t duration_ns;   /* 0: no limit */
 	bool ends_with_targets; /* stop when all targets have ended */

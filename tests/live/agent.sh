@@ -106,6 +106,20 @@ serves_beside() {
 	[ "$(ls "$stored" | wc -l)" -ge 2 ]
 }
 
+# Symbols name functions; debug information only if it is wanted: for frames that are inlined, and lines.
+debug_information_is_optional() {
+	local file=$scratch/one.json
+
+	start bash -c 'echo ready; exec "$@"' bash "$programs/chain" sleep 10000 20
+	agent -p "$pid" -d 2500ms
+	read_stored
+	equal "functions" "$(jq -c '[.frames[].name | select(IN("chain_middle", "chain_sleep"))] | unique' "$file")" '["chain_middle","chain_sleep"]'
+	equal "frames with lines" "$(jq '[.frames[] | select(.inlined or .source or .line)] | length' "$file")" 0
+	agent -p "$pid" -d 2500ms --inlined
+	read_stored
+	equal "inlined functions" "$(jq '[.frames[] | select(.inlined and .name == "chain_inlined" and .source and .line)] | length > 0' "$file")" true
+}
+
 # A spool belongs to one agent.
 second_agent_ends() {
 	local first spool=$scratch/spool
@@ -150,6 +164,7 @@ run_case "agent: mistakes in the configuration name their line" mistakes_are_nam
 run_case "agent: the command line takes precedence" command_line_wins
 run_case "agent: times of stored profiles are conserved" needs_profiles times_are_conserved
 run_case "agent: its end loses nothing" needs_profiles end_loses_nothing
+run_case "agent: it reads debug information only with --inlined" needs_profiles debug_information_is_optional
 run_case "agent: it serves beside" needs_profiles serves_beside
 run_case "agent: a second agent with the same spool ends" needs_profiles second_agent_ends
 run_case "agent: losses are printed where no store has them" needs_profiles losses_are_printed
