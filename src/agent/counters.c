@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/varint.h"
 #include "profile/thread_states.h"
 #include "top/state_rows.h"
 
 /* The totals of a thread: one bit for each metric that was measured, and the values of these as
- * varints (seven bits in a byte, the eighth says that more follow). */
-#define VARINT_MAX 10
+ * varints (base/varint.h). */
 #define PACKED_MAX (sizeof(struct metric_set) + METRIC_COUNT * VARINT_MAX)
 
 struct kept_thread {
@@ -24,7 +24,7 @@ struct kept_totals {
 		ARRAY(struct kept_thread);
 	} threads; /* ascending by id */
 	struct {
-		ARRAY(unsigned char);
+		ARRAY(char);
 	} bytes;
 };
 
@@ -55,29 +55,6 @@ static bool is_difference(const struct metric *metric)
 	       metric->sources[0].id != SOURCE_ONE;
 }
 
-static unsigned char *put_varint(unsigned char *at, uint64_t value)
-{
-	while (value >= 0x80) {
-		*at++ = (unsigned char)(value | 0x80);
-		value >>= 7;
-	}
-	*at++ = (unsigned char)value;
-	return at;
-}
-
-static const unsigned char *get_varint(const unsigned char *at, uint64_t *ret)
-{
-	uint64_t value = 0;
-	unsigned shift = 0;
-
-	while (*at & 0x80) {
-		value |= (uint64_t)(*at++ & 0x7f) << shift;
-		shift += 7;
-	}
-	*ret = value | (uint64_t)*at++ << shift;
-	return at;
-}
-
 struct totals {
 	struct metric_set measured;
 	uint64_t values[METRIC_COUNT]; /* by metric; only those that were measured */
@@ -98,26 +75,27 @@ static void read_totals(const struct agent_counters *c, const struct thread_reco
 }
 
 static size_t pack_totals(const struct agent_counters *c, const struct totals *totals,
-			  unsigned char bytes[PACKED_MAX])
+			  char bytes[PACKED_MAX])
 {
-	unsigned char *at = bytes + sizeof(totals->measured);
+	char *at = bytes + sizeof(totals->measured);
 
 	memcpy(bytes, &totals->measured, sizeof(totals->measured));
 	for (size_t i = 0; i < c->total_count; i++)
 		if (metric_set_has(&totals->measured, c->totals[i]))
-			at = put_varint(at, totals->values[c->totals[i]]);
+			at = varint_write(at, totals->values[c->totals[i]]);
 	return (size_t)(at - bytes);
 }
 
-static void unpack_totals(const struct agent_counters *c, const unsigned char *bytes,
-			  struct totals *ret)
+static void unpack_totals(const struct agent_counters *c, struct text bytes, struct totals *ret)
 {
-	const unsigned char *at = bytes + sizeof(ret->measured);
+	struct text at = { bytes.bytes + sizeof(ret->measured),
+			   bytes.length - sizeof(ret->measured) };
 
-	memcpy(&ret->measured, bytes, sizeof(ret->measured));
+	memcpy(&ret->measured, bytes.bytes, sizeof(ret->measured));
 	for (size_t i = 0; i < c->total_count; i++)
-		if (metric_set_has(&ret->measured, c->totals[i]))
-			at = get_varint(at, &ret->values[c->totals[i]]);
+		if (metric_set_has(&ret->measured, c->totals[i]) &&
+		    !varint_cut(&at, VARINT_MAX, &ret->values[c->totals[i]]))
+			ret->values[c->totals[i]] = 0;
 }
 
 /* --- what was kept --- */
@@ -146,14 +124,13 @@ static const struct kept_thread *find_kept(const struct kept_totals *kept, uint6
 }
 
 static bool is_same(const struct kept_totals *kept, const struct kept_thread *thread,
-		    const unsigned char *bytes, size_t length)
+		    const char *bytes, size_t length)
 {
 	return thread->length == length &&
 	       memcmp(kept->bytes.items + thread->from, bytes, length) == 0;
 }
 
-static struct error *keep(struct kept_totals *kept, uint64_t id, const unsigned char *bytes,
-			  size_t length)
+static struct error *keep(struct kept_totals *kept, uint64_t id, const char *bytes, size_t length)
 {
 	const struct kept_thread thread = { id, (uint32_t)kept->bytes.count, (uint32_t)length };
 
@@ -205,7 +182,7 @@ static struct error *take_thread(struct agent_counters *c, struct kept_totals *n
 {
 	const uint64_t id = state_rows_id(thread);
 	const struct kept_thread *old = find_kept(&c->kept, id);
-	unsigned char bytes[PACKED_MAX];
+	char bytes[PACKED_MAX];
 	struct totals now, before;
 	size_t length;
 
@@ -215,7 +192,8 @@ static struct error *take_thread(struct agent_counters *c, struct kept_totals *n
 	if (old && is_same(&c->kept, old, bytes, length)) {
 		*ret = false;
 	} else if (old) {
-		unpack_totals(c, c->kept.bytes.items + old->from, &before);
+		unpack_totals(c, (struct text){ c->kept.bytes.items + old->from, old->length },
+			      &before);
 		subtract(c, &before, &now, &thread->record);
 		length = pack_totals(c, &now, bytes);
 		*ret = !is_same(&c->kept, old, bytes, length);

@@ -13,6 +13,7 @@
 #include "agent/otlp_dictionary.h"
 #include "agent/programs.h"
 #include "agent/sink.h"
+#include "base/varint.h"
 #include "os/cgroup_place.h"
 #include "profile/gzip.h"
 
@@ -64,16 +65,6 @@ static void fail(struct otlp *o, struct error *err)
 
 /* --- messages within messages --- */
 
-static size_t put_varint(char *to, uint64_t value)
-{
-	size_t length = 0;
-
-	for (; value >= 0x80; value >>= 7)
-		to[length++] = (char)(value | 0x80);
-	to[length++] = (char)value;
-	return length;
-}
-
 static void put_bytes(struct otlp *o, struct push_body *body, const void *bytes, size_t length)
 {
 	if (!o->error)
@@ -84,11 +75,10 @@ static void put_bytes(struct otlp *o, struct push_body *body, const void *bytes,
 static void put_field(struct otlp *o, struct push_body *body, unsigned number,
 		      const struct push_body *message)
 {
-	char head[20];
-	size_t length = put_varint(head, number << 3 | 2);
+	char head[2 * VARINT_MAX], *end = varint_write(head, number << 3 | 2);
 
-	length += put_varint(head + length, message->count);
-	put_bytes(o, body, head, length);
+	end = varint_write(end, message->count);
+	put_bytes(o, body, head, (size_t)(end - head));
 	put_bytes(o, body, message->items, message->count);
 }
 

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "base/array.h"
+#include "base/varint.h"
 
 /* Bounds of memory. The messages of real profiles take five to ten times their bytes; the shortest
  * possible ones, forty times. */
@@ -24,40 +25,22 @@ static const char *const part_names[] = {
 	"strings",
 };
 
-/* Decode a protobuf varint: seven bits in a byte, the lowest first. */
-static bool take_varint(struct text *rest, uint64_t *ret)
-{
-	uint64_t value = 0;
-
-	for (unsigned shift = 0; shift < 70 && rest->length; shift += 7) {
-		unsigned char byte = (unsigned char)*rest->bytes++;
-
-		rest->length--;
-		value |= shift < 64 ? (uint64_t)(byte & 0x7f) << shift : 0;
-		if (byte < 0x80) {
-			*ret = value;
-			return true;
-		}
-	}
-	return false;
-}
-
 /* The field's number, of which 0 is none; its value is skipped. False: no more, or nonsense. */
 static bool take_field(struct text *rest, uint32_t *ret)
 {
 	uint64_t tag, length;
 
-	if (!take_varint(rest, &tag))
+	if (!varint_cut(rest, VARINT_MAX, &tag))
 		return false;
 	*ret = (uint32_t)(tag >> 3);
 	switch (tag & 7) {
 	case 0:
-		return take_varint(rest, &length);
+		return varint_cut(rest, VARINT_MAX, &length);
 	case 1:
 		length = 8;
 		break;
 	case 2:
-		if (!take_varint(rest, &length))
+		if (!varint_cut(rest, VARINT_MAX, &length))
 			return false;
 		break;
 	case 5:

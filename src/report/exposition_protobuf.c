@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/varint.h"
 #include "report/exposition.h"
 #include "report/native_histogram.h"
 #include "report/openmetrics_text.h"
@@ -190,23 +191,17 @@ static bool put_family(struct protobuf_writer *w, const struct metric_family *fa
 	return is_done;
 }
 
-static void write_varint(FILE *out, size_t number)
-{
-	for (; number >= 0x80; number >>= 7)
-		fputc((int)(number & 0x7f) | 0x80, out);
-	fputc((int)number, out);
-}
-
 struct error *exposition_print_protobuf(FILE *out, const struct metric_families *families)
 {
 	struct protobuf_writer *w = calloc(1, sizeof(*w));
+	char length[VARINT_MAX];
 	bool is_done = w;
 
 	for (size_t i = 0; is_done && i < families->count; i++) {
 		if (!families->items[i].series.count)
 			continue;
 		is_done = put_family(w, &families->items[i]);
-		write_varint(out, w->packed.count);
+		fwrite(length, 1, (size_t)(varint_write(length, w->packed.count) - length), out);
 		fwrite(w->packed.items, 1, w->packed.count, out);
 	}
 	if (w)

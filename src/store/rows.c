@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+#include "base/varint.h"
+
 /* How the values of a type are encoded. */
 enum shape { SHAPE_NUMBER, SHAPE_TEXT, SHAPE_TEXTS, SHAPE_NUMBERS };
 
@@ -19,16 +21,14 @@ static const struct {
 	[STORE_U8S] = { SHAPE_NUMBERS, 1 },  [STORE_U32S] = { SHAPE_NUMBERS, 4 },
 };
 
-#define VARINT_BYTES_MAX 10
-
 /* --- writing --- */
 
 static size_t room_for_texts(struct store_texts texts)
 {
-	size_t room = VARINT_BYTES_MAX;
+	size_t room = VARINT_MAX;
 
 	for (size_t i = 0; i < texts.count; i++)
-		room += VARINT_BYTES_MAX + texts.items[i].length;
+		room += VARINT_MAX + texts.items[i].length;
 	return room;
 }
 
@@ -37,11 +37,11 @@ static size_t room_for(enum store_type type, const union store_value *value)
 {
 	switch (forms[type].shape) {
 	case SHAPE_TEXT:
-		return VARINT_BYTES_MAX + value->text.length;
+		return VARINT_MAX + value->text.length;
 	case SHAPE_TEXTS:
 		return room_for_texts(value->texts);
 	case SHAPE_NUMBERS:
-		return VARINT_BYTES_MAX + value->numbers.count * forms[type].bytes;
+		return VARINT_MAX + value->numbers.count * forms[type].bytes;
 	default:
 		return forms[type].bytes;
 	}
@@ -56,17 +56,9 @@ static char *put_number(char *at, uint64_t number, unsigned bytes)
 	return at;
 }
 
-static char *put_varint(char *at, uint64_t number)
-{
-	for (; number >= 0x80; number >>= 7)
-		*at++ = (char)(number | 0x80);
-	*at++ = (char)number;
-	return at;
-}
-
 static char *put_text(char *at, struct text text)
 {
-	at = put_varint(at, text.length);
+	at = varint_write(at, text.length);
 	if (text.length)
 		memcpy(at, text.bytes, text.length);
 	return at + text.length;
@@ -78,12 +70,12 @@ static char *put_value(char *at, enum store_type type, const union store_value *
 	case SHAPE_TEXT:
 		return put_text(at, value->text);
 	case SHAPE_TEXTS:
-		at = put_varint(at, value->texts.count);
+		at = varint_write(at, value->texts.count);
 		for (size_t i = 0; i < value->texts.count; i++)
 			at = put_text(at, value->texts.items[i]);
 		return at;
 	case SHAPE_NUMBERS:
-		at = put_varint(at, value->numbers.count);
+		at = varint_write(at, value->numbers.count);
 		for (size_t i = 0; i < value->numbers.count; i++)
 			at = put_number(at, value->numbers.items[i], forms[type].bytes);
 		return at;
@@ -141,22 +133,14 @@ static bool get_number(struct row_cursor *cursor, unsigned bytes, uint64_t *ret)
 /* A number that does not fit becomes one that no row has room for. */
 static bool get_varint(struct row_cursor *cursor, uint64_t *ret)
 {
-	uint64_t number = 0;
+	struct text rest = { cursor->at, (size_t)(cursor->end - cursor->at) };
 
-	for (unsigned i = 0; i < VARINT_BYTES_MAX; i++) {
-		unsigned char byte;
-
-		if (lacks(cursor, 1))
-			return false;
-		byte = (unsigned char)*cursor->at++;
-		number |= (uint64_t)(byte & 0x7f) << (7 * i);
-		if (!(byte & 0x80)) {
-			*ret = i == VARINT_BYTES_MAX - 1 && byte > 1 ? UINT64_MAX : number;
-			return true;
-		}
+	if (varint_cut(&rest, VARINT_MAX, ret)) {
+		cursor->at = rest.bytes;
+		return true;
 	}
 	*ret = UINT64_MAX;
-	return true;
+	return !(rest.length < VARINT_MAX && lacks(cursor, rest.length + 1));
 }
 
 static bool get_text(struct row_cursor *cursor, struct text *ret)
