@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The folder fleet/: statistics of many hosts. data.h has what was measured, by host, and
- * measures.h what is compared; scale.h is the scale on which hosts are compared; unlike.h finds a
- * value that is unlike others, outliers.h hosts that are unlike their peers; groups.h compares two
- * groups of hosts, and hosts before and after a point in time. These ask no server: load.h does.
- * findings_report.h prints what was found.
+ * measures.h what is compared; scale.h is the scale on which hosts are compared; outlier_score.h
+ * says how far a value is from its peers, outliers.h finds hosts that differ from their peers;
+ * groups.h compares two groups of hosts, and hosts before and after a point in time. These ask no
+ * server: load.h does. findings_report.h prints what was found.
  */
 
 /*

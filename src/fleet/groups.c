@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fleet/groups.h"
 
+#include "fleet/outlier_score.h"
 #include "fleet/scale.h"
-#include "fleet/unlike.h"
 
 /* Both sides of a measure, on its scale. */
 struct sides {
@@ -140,7 +140,7 @@ struct changes {
 	size_t cut;
 	double *before, *after; /* by host */
 	double *scaled;         /* changes */
-	bool *suspects;
+	bool *outliers;
 };
 
 /* Before, and the changes, of hosts that have both and do not change unlike the others. */
@@ -161,10 +161,10 @@ static bool sides_of_times(struct changes *changes, size_t measure, struct sides
 						 changes->before[count];
 			count++;
 		}
-	if (!fleet_suspects(changes->scaled, count, changes->suspects))
+	if (!fleet_rosner_outliers(changes->scaled, count, changes->outliers))
 		return false;
 	for (size_t i = 0; i < count; i++)
-		if (!changes->suspects[i]) {
+		if (!changes->outliers[i]) {
 			sample_add(&sides.first, changes->before[i]);
 			sample_add(&sides.second, changes->scaled[i]);
 		}
@@ -221,11 +221,11 @@ struct error *fleet_compare_times(const struct fleet_data *data, size_t cut,
 	_cleanup_free_ double *before = values_for(data);
 	_cleanup_free_ double *after = values_for(data);
 	_cleanup_free_ double *scaled = values_for(data);
-	_cleanup_free_ bool *suspects = calloc(data->hosts.count + 1, sizeof(*suspects));
-	struct changes changes = { data, cut, before, after, scaled, suspects };
+	_cleanup_free_ bool *outliers = calloc(data->hosts.count + 1, sizeof(*outliers));
+	struct changes changes = { data, cut, before, after, scaled, outliers };
 	struct fleet_findings findings = { 0 };
 
-	if (before && after && scaled && suspects && compare_times(&changes, &findings)) {
+	if (before && after && scaled && outliers && compare_times(&changes, &findings)) {
 		*ret = findings;
 		return NULL;
 	}

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fleet/outliers.h"
 
+#include "fleet/outlier_score.h"
 #include "fleet/scale.h"
-#include "fleet/unlike.h"
 
-_Static_assert(OUTLIER_HOSTS_LEAST == UNLIKE_PEERS_LEAST + 1, "a host and its peers");
+_Static_assert(OUTLIER_HOSTS_LEAST == OUTLIER_PEERS_LEAST + 1, "a host and its peers");
 
 /* Of all measures in turn. */
 struct search {
@@ -12,12 +12,12 @@ struct search {
 	size_t from, to;
 	size_t before; /* changes since the slices from here to before `from`; `from`: no changes */
 	struct fleet_findings *findings;
-	double *values;  /* by host */
-	double *earlier; /* the same in the slices before; for changes */
-	double *scaled;  /* of those that have a value */
-	uint32_t *hosts; /* of these */
-	bool *is_odd;    /* by host, of the kind that is looked at */
-	struct unlike *unlike;
+	double *values;    /* by host */
+	double *earlier;   /* the same in the slices before; for changes */
+	double *scaled;    /* of those that have a value */
+	uint32_t *hosts;   /* of these */
+	bool *is_excluded; /* by host, of the kind that is looked at */
+	struct outlier_score *scores;
 	size_t count;
 	struct fleet_scale scale;
 	double excess[FLEET_KIND_COUNT]; /* of kurtosis, of the measures of a kind */
@@ -65,38 +65,38 @@ static int by_value(const void *a, const void *b)
 
 /* A host that is unlike the others in so many measures of a kind says nothing about the tails of
  * these: an antagonist on a host changes all its programs. */
-#define ODD_LEAST 3
-#define ODD_SHARE 5
+#define EXCLUDED_LEAST 3
+#define EXCLUDED_SHARE 5
 
-static bool find_odd(struct search *search, enum fleet_kind kind)
+static bool find_excluded(struct search *search, enum fleet_kind kind)
 {
 	_cleanup_free_ size_t *times = calloc(search->data->hosts.count + 1, sizeof(*times));
-	_cleanup_free_ bool *suspects = calloc(search->data->hosts.count + 1, sizeof(*suspects));
+	_cleanup_free_ bool *outliers = calloc(search->data->hosts.count + 1, sizeof(*outliers));
 	size_t measures = 0;
 
-	if (!times || !suspects)
+	if (!times || !outliers)
 		return false;
 	for (size_t i = 0; i < search->data->measures.count; i++) {
 		if (search->data->measures.items[i].kind != kind || !prepare(search, i))
 			continue;
-		if (!fleet_suspects(search->scaled, search->count, suspects))
+		if (!fleet_rosner_outliers(search->scaled, search->count, outliers))
 			return false;
 		for (size_t host = 0; host < search->count; host++)
-			times[search->hosts[host]] += suspects[host];
+			times[search->hosts[host]] += outliers[host];
 		measures++;
 	}
 	for (size_t host = 0; host < search->data->hosts.count; host++)
-		search->is_odd[host] =
-			times[host] >= ODD_LEAST && times[host] * ODD_SHARE >= measures;
+		search->is_excluded[host] =
+			times[host] >= EXCLUDED_LEAST && times[host] * EXCLUDED_SHARE >= measures;
 	return true;
 }
 
-static void drop_odd(struct search *search)
+static void drop_excluded(struct search *search)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < search->count; i++)
-		if (!search->is_odd[search->hosts[i]])
+		if (!search->is_excluded[search->hosts[i]])
 			search->scaled[kept++] = search->scaled[i];
 	search->count = kept;
 }
@@ -107,14 +107,14 @@ static bool find_tails(struct search *search, enum fleet_kind kind)
 	struct {
 		ARRAY(double);
 	} excesses = { 0 };
-	bool is_done = find_odd(search, kind);
+	bool is_done = find_excluded(search, kind);
 
 	for (size_t i = 0; is_done && i < search->data->measures.count; i++) {
 		double excess;
 
 		if (search->data->measures.items[i].kind != kind || !prepare(search, i))
 			continue;
-		drop_odd(search);
+		drop_excluded(search);
 		is_done = fleet_excess(search->scaled, search->count, &excess) &&
 			  (isnan(excess) || array_push(&excesses, excess));
 	}
@@ -136,12 +136,12 @@ static bool find_all_tails(struct search *search)
 
 static struct fleet_finding finding_of(const struct search *search, size_t measure, size_t number)
 {
-	const struct unlike *unlike = &search->unlike[number];
+	const struct outlier_score *score = &search->scores[number];
 	const double value = search->values[search->hosts[number]];
-	const double width = unlike_half_width(unlike);
+	const double width = fleet_prediction_half_width(score);
 	/* What it would be if it were, or had changed, as its peers. */
 	const double middle =
-		unlike->mean +
+		score->mean +
 		(is_of_changes(search)
 			 ? fleet_scale_to(&search->scale, search->earlier[search->hosts[number]])
 			 : 0);
@@ -153,8 +153,8 @@ static struct fleet_finding finding_of(const struct search *search, size_t measu
 		.other = fleet_scale_from(&search->scale, middle),
 		.other_low = fleet_scale_from(&search->scale, middle - width),
 		.other_high = fleet_scale_from(&search->scale, middle + width),
-		.peers = unlike->peers,
-		.p = unlike->p,
+		.peers = score->peers,
+		.p = score->p,
 	};
 
 	finding.effect = value - finding.other;
@@ -171,12 +171,12 @@ static struct fleet_finding finding_of(const struct search *search, size_t measu
 
 static bool test_one(struct search *search, size_t measure)
 {
-	if (!fleet_unlike(search->scaled, search->count,
-			  search->excess[search->data->measures.items[measure].kind],
-			  search->unlike))
+	if (!fleet_outlier_scores(search->scaled, search->count,
+				  search->excess[search->data->measures.items[measure].kind],
+				  search->scores))
 		return false;
 	for (size_t i = 0; i < search->count; i++) {
-		struct fleet_finding finding = { .p = search->unlike[i].p };
+		struct fleet_finding finding = { .p = search->scores[i].p };
 
 		if (finding.p <= P_WITHOUT_HOPE)
 			finding = finding_of(search, measure, i);
@@ -220,8 +220,8 @@ static struct error *search_all(const struct fleet_data *data, size_t before, si
 	_cleanup_free_ double *earlier = malloc(room * sizeof(*earlier));
 	_cleanup_free_ double *scaled = malloc(room * sizeof(*scaled));
 	_cleanup_free_ uint32_t *hosts = malloc(room * sizeof(*hosts));
-	_cleanup_free_ bool *is_odd = calloc(room, sizeof(*is_odd));
-	_cleanup_free_ struct unlike *unlike = malloc(room * sizeof(*unlike));
+	_cleanup_free_ bool *is_excluded = calloc(room, sizeof(*is_excluded));
+	_cleanup_free_ struct outlier_score *scores = malloc(room * sizeof(*scores));
 	struct fleet_findings findings = { 0 };
 	struct search search = {
 		.data = data, .before = before, .from = from, .to = to, .findings = &findings
@@ -231,9 +231,9 @@ static struct error *search_all(const struct fleet_data *data, size_t before, si
 	search.earlier = earlier;
 	search.scaled = scaled;
 	search.hosts = hosts;
-	search.is_odd = is_odd;
-	search.unlike = unlike;
-	if (!values || !earlier || !scaled || !hosts || !is_odd || !unlike ||
+	search.is_excluded = is_excluded;
+	search.scores = scores;
+	if (!values || !earlier || !scaled || !hosts || !is_excluded || !scores ||
 	    !find_all_tails(&search) || !test_all(&search) || !fleet_findings_settle(&findings)) {
 		fleet_findings_deinit(&findings);
 		return &error_no_memory;

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
+#include "fleet/outlier_score.h"
 #include "fleet/scale.h"
-#include "fleet/unlike.h"
 #include "unit/fleet_scene.h"
 #include "unit/unit.h"
 
@@ -249,29 +249,29 @@ TEST(one_value_and_its_peers)
 {
 	/* The peers of the last have the mean 3 and the standard deviation sqrt(2.5). */
 	static const double values[] = { 1, 2, 3, 4, 5, 9 };
-	struct unlike unlike[6];
+	struct outlier_score scores[6];
 
-	assert_true(fleet_unlike(values, 6, 0, unlike));
-	assert_int_equal(unlike[5].peers, 5);
-	assert_true(fabs(unlike[5].mean - 3) < 1e-12);
-	assert_true(fabs(unlike[5].deviation - sqrt(2.5)) < 1e-12);
-	assert_true(unlike[5].df == 4);
-	assert_true(fabs(unlike[5].p - student_two_sided((6 - SCALE_LEAST) / sqrt(3), 4)) < 1e-12);
+	assert_true(fleet_outlier_scores(values, 6, 0, scores));
+	assert_int_equal(scores[5].peers, 5);
+	assert_true(fabs(scores[5].mean - 3) < 1e-12);
+	assert_true(fabs(scores[5].deviation - sqrt(2.5)) < 1e-12);
+	assert_true(scores[5].df == 4);
+	assert_true(fabs(scores[5].p - student_two_sided((6 - SCALE_LEAST) / sqrt(3), 4)) < 1e-12);
 	/* t(4) at 5 % is 2.776. */
-	assert_true(fabs(unlike_half_width(&unlike[5]) - 2.7764451 * sqrt(3)) < 1e-6);
+	assert_true(fabs(fleet_prediction_half_width(&scores[5]) - 2.7764451 * sqrt(3)) < 1e-6);
 }
 
 TEST(values_that_are_all_the_same)
 {
 	static const double same[] = { 2, 2, 2, 2, 2 }, but_one[] = { 2, 2, 2, 2, 5 };
-	struct unlike unlike[5];
+	struct outlier_score scores[5];
 
-	assert_true(fleet_unlike(same, 5, 0, unlike));
-	assert_true(unlike[0].p == 1 && unlike[4].p == 1);
-	assert_true(fleet_unlike(but_one, 5, 0, unlike));
-	assert_true(unlike[4].p == 0 && unlike[4].peers == 4);
+	assert_true(fleet_outlier_scores(same, 5, 0, scores));
+	assert_true(scores[0].p == 1 && scores[4].p == 1);
+	assert_true(fleet_outlier_scores(but_one, 5, 0, scores));
+	assert_true(scores[4].p == 0 && scores[4].peers == 4);
 	/* It is no peer of the others. */
-	assert_true(unlike[0].p == 1 && unlike[0].deviation == 0);
+	assert_true(scores[0].p == 1 && scores[0].deviation == 0);
 }
 
 TEST(tails)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which of some values is unlike the others?
+ * How far is each of some values from its peers, and how probable is that by chance?
  *
  * Each value is compared with all others that are not outliers themselves: with n of them, whose
  * mean is m and whose standard deviation is s, t = (x - m) / (s sqrt(1 + 1/n)) has Student's
@@ -20,8 +20,8 @@
  * 1989). One set of values says little about its tails, so callers give what many sets have in
  * common.
  */
-#ifndef FLEET_UNLIKE_H
-#define FLEET_UNLIKE_H
+#ifndef FLEET_OUTLIER_SCORE_H
+#define FLEET_OUTLIER_SCORE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,10 +29,10 @@
 #include "base/error.h"
 
 /* With fewer others their spread is not known well enough. */
-#define UNLIKE_PEERS_LEAST 3
+#define OUTLIER_PEERS_LEAST 3
 
 /* A value and its peers. */
-struct unlike {
+struct outlier_score {
 	size_t peers;
 	double mean, deviation; /* of its peers; the scale of Student's distribution of `df` */
 	double df;
@@ -41,20 +41,21 @@ struct unlike {
 
 /*
  * Compare each of `count` finite values with the others; `excess` is that of similar sets of
- * values, or 0. `ret` has room for `count`. With fewer than UNLIKE_PEERS_LEAST peers p is 1. False
+ * values, or 0. `ret` has room for `count`. With fewer than OUTLIER_PEERS_LEAST peers p is 1. False
  * without memory.
  */
-bool fleet_unlike(const double *values, size_t count, double excess, struct unlike *ret) MUST_CHECK;
+bool fleet_outlier_scores(const double *values, size_t count, double excess,
+			  struct outlier_score *ret) MUST_CHECK;
 
 /* Which values are outliers by Rosner's procedure, with tails of a normal distribution. False
  * without memory. */
-bool fleet_suspects(const double *values, size_t count, bool *ret) MUST_CHECK;
+bool fleet_rosner_outliers(const double *values, size_t count, bool *ret) MUST_CHECK;
 
 /* The excess of kurtosis of values, 0 of normal ones; NaN of too few. One outlier makes it large,
  * so take the median of many sets. False without memory. */
 bool fleet_excess(const double *values, size_t count, double *ret) MUST_CHECK;
 
 /* The half width of the interval in which one more value like the peers is in 95 of 100 cases. */
-double unlike_half_width(const struct unlike *unlike);
+double fleet_prediction_half_width(const struct outlier_score *score);
 
 #endif

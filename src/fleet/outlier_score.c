@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "fleet/unlike.h"
+#include "fleet/outlier_score.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "statistics/statistics.h"
 
 /* The level of Rosner's procedure, of all values together. */
-#define SUSPECT_LEVEL 0.05
+#define ROSNER_LEVEL 0.05
 
 /* Fewer values say nothing about their tails. */
 #define TAILS_COUNT_LEAST 8
@@ -49,8 +49,8 @@ static double t_of(double distance, double deviation, double peers)
 
 /* --- tails --- */
 
-/* Values in order, without the suspects at both ends. */
-struct inner {
+/* Values in order, without the outliers at both ends. */
+struct inliers {
 	double *sorted;
 	size_t from, to;
 	double middle; /* has been subtracted from the sums */
@@ -64,12 +64,12 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static struct sums sums_of(const struct inner *inner)
+static struct sums sums_of(const struct inliers *inliers)
 {
 	struct sums sums = { 0 };
 
-	for (size_t i = inner->from; i < inner->to; i++) {
-		const double value = inner->sorted[i] - inner->middle;
+	for (size_t i = inliers->from; i < inliers->to; i++) {
+		const double value = inliers->sorted[i] - inliers->middle;
 
 		sums.count++;
 		sums.sum += value;
@@ -79,9 +79,9 @@ static struct sums sums_of(const struct inner *inner)
 }
 
 /* All values; `sorted` must be freed. */
-static bool sort_all(const double *values, size_t count, struct inner *ret)
+static bool sort_all(const double *values, size_t count, struct inliers *ret)
 {
-	struct inner all = { .sorted = malloc((count + 1) * sizeof(double)), .to = count };
+	struct inliers all = { .sorted = malloc((count + 1) * sizeof(double)), .to = count };
 
 	if (!all.sorted)
 		return false;
@@ -95,13 +95,13 @@ static bool sort_all(const double *values, size_t count, struct inner *ret)
 
 /* G2 of D. N. Joanes and C. A. Gill, "Comparing measures of sample skewness and kurtosis", The
  * Statistician 47, 1998. */
-static double excess_of(const struct inner *inner)
+static double excess_of(const struct inliers *inliers)
 {
-	const double n = inner->sums.count, mean = mean_of(&inner->sums);
+	const double n = inliers->sums.count, mean = mean_of(&inliers->sums);
 	double m2 = 0, m4 = 0;
 
-	for (size_t i = inner->from; i < inner->to; i++) {
-		const double d = inner->sorted[i] - inner->middle - mean;
+	for (size_t i = inliers->from; i < inliers->to; i++) {
+		const double d = inliers->sorted[i] - inliers->middle - mean;
 
 		m2 += d * d;
 		m4 += d * d * d * d;
@@ -114,7 +114,7 @@ static double excess_of(const struct inner *inner)
 
 bool fleet_excess(const double *values, size_t count, double *ret)
 {
-	struct inner all;
+	struct inliers all;
 
 	*ret = NAN;
 	if (count < TAILS_COUNT_LEAST)
@@ -142,47 +142,47 @@ static double width_of(double excess)
 
 /* What many sets have in common; or that of this one, where it is too much for chance: its standard
  * error is about sqrt(24 / n). */
-static double larger_excess(const struct inner *inner, double excess)
+static double larger_excess(const struct inliers *inliers, double excess)
 {
-	const double count = (double)(inner->to - inner->from);
+	const double count = (double)(inliers->to - inliers->from);
 
 	if (count < TAILS_COUNT_LEAST)
 		return excess;
-	return fmax(excess, excess_of(inner) - 2 * sqrt(24 / count));
+	return fmax(excess, excess_of(inliers) - 2 * sqrt(24 / count));
 }
 
-/* --- suspects --- */
+/* --- outliers --- */
 
-static void take_most_extreme(struct inner *inner, double *ret_value)
+static void take_most_extreme(struct inliers *inliers, double *ret_value)
 {
-	const double mean = mean_of(&inner->sums) + inner->middle;
-	const double low = inner->sorted[inner->from], high = inner->sorted[inner->to - 1];
+	const double mean = mean_of(&inliers->sums) + inliers->middle;
+	const double low = inliers->sorted[inliers->from], high = inliers->sorted[inliers->to - 1];
 
 	if (mean - low > high - mean) {
 		*ret_value = low;
-		inner->from++;
+		inliers->from++;
 	} else {
 		*ret_value = high;
-		inner->to--;
+		inliers->to--;
 	}
-	take_away(&inner->sums, *ret_value - inner->middle);
+	take_away(&inliers->sums, *ret_value - inliers->middle);
 }
 
-static bool is_suspect(const struct inner *left, double value, double excess)
+static bool is_outlier(const struct inliers *left, double value, double excess)
 {
 	const double n = left->sums.count;
 	const double distance = value - left->middle - mean_of(&left->sums);
 	const double t = t_of(distance, deviation_of(&left->sums), n);
 
 	/* One of n + 1 values, the most extreme. */
-	return student_two_sided(t * width_of(excess), df_of(excess, n)) * (n + 1) <= SUSPECT_LEVEL;
+	return student_two_sided(t * width_of(excess), df_of(excess, n)) * (n + 1) <= ROSNER_LEVEL;
 }
 
 /* `sorted` must be freed. */
-static bool find_inner(const double *values, size_t count, double excess, struct inner *ret)
+static bool find_inliers(const double *values, size_t count, double excess, struct inliers *ret)
 {
-	const size_t most = count >= 20 ? count / 10 : count > UNLIKE_PEERS_LEAST + 1;
-	struct inner at, last;
+	const size_t most = count >= 20 ? count / 10 : count > OUTLIER_PEERS_LEAST + 1;
+	struct inliers at, last;
 
 	if (!sort_all(values, count, &at))
 		return false;
@@ -191,7 +191,7 @@ static bool find_inner(const double *values, size_t count, double excess, struct
 		double value;
 
 		take_most_extreme(&at, &value);
-		if (is_suspect(&at, value, excess))
+		if (is_outlier(&at, value, excess))
 			last = at;
 	}
 	/* Exact, for subtracting what was far away has rounded. */
@@ -200,60 +200,62 @@ static bool find_inner(const double *values, size_t count, double excess, struct
 	return true;
 }
 
-static bool is_within(const struct inner *inner, double value)
+static bool is_inlier(const struct inliers *inliers, double value)
 {
-	return inner->to > inner->from && value >= inner->sorted[inner->from] &&
-	       value <= inner->sorted[inner->to - 1];
+	return inliers->to > inliers->from && value >= inliers->sorted[inliers->from] &&
+	       value <= inliers->sorted[inliers->to - 1];
 }
 
-bool fleet_suspects(const double *values, size_t count, bool *ret)
+bool fleet_rosner_outliers(const double *values, size_t count, bool *ret)
 {
-	struct inner inner;
+	struct inliers inliers;
 
-	if (!find_inner(values, count, 0, &inner))
+	if (!find_inliers(values, count, 0, &inliers))
 		return false;
 	for (size_t i = 0; i < count; i++)
-		ret[i] = !is_within(&inner, values[i]);
-	free(inner.sorted);
+		ret[i] = !is_inlier(&inliers, values[i]);
+	free(inliers.sorted);
 	return true;
 }
 
 /* --- each value --- */
 
-static void compare_one(const struct inner *inner, double excess, double value, struct unlike *ret)
+static void compare_one(const struct inliers *inliers, double excess, double value,
+			struct outlier_score *ret)
 {
-	struct sums peers = inner->sums;
+	struct sums peers = inliers->sums;
 	double distance;
 
-	if (is_within(inner, value))
-		take_away(&peers, value - inner->middle);
-	*ret = (struct unlike){ .peers = (size_t)peers.count, .p = 1 };
-	if (peers.count < UNLIKE_PEERS_LEAST)
+	if (is_inlier(inliers, value))
+		take_away(&peers, value - inliers->middle);
+	*ret = (struct outlier_score){ .peers = (size_t)peers.count, .p = 1 };
+	if (peers.count < OUTLIER_PEERS_LEAST)
 		return;
-	ret->mean = mean_of(&peers) + inner->middle;
+	ret->mean = mean_of(&peers) + inliers->middle;
 	ret->deviation = deviation_of(&peers) / width_of(excess);
 	ret->df = df_of(excess, peers.count);
 	distance = fleet_scale_beyond(value - ret->mean);
 	ret->p = student_two_sided(t_of(distance, ret->deviation, peers.count), ret->df);
 }
 
-bool fleet_unlike(const double *values, size_t count, double excess, struct unlike *ret)
+bool fleet_outlier_scores(const double *values, size_t count, double excess,
+			  struct outlier_score *ret)
 {
-	struct inner inner;
+	struct inliers inliers;
 
-	if (!find_inner(values, count, excess, &inner))
+	if (!find_inliers(values, count, excess, &inliers))
 		return false;
-	excess = larger_excess(&inner, excess);
+	excess = larger_excess(&inliers, excess);
 	for (size_t i = 0; i < count; i++)
-		compare_one(&inner, excess, values[i], &ret[i]);
-	free(inner.sorted);
+		compare_one(&inliers, excess, values[i], &ret[i]);
+	free(inliers.sorted);
 	return true;
 }
 
-double unlike_half_width(const struct unlike *unlike)
+double fleet_prediction_half_width(const struct outlier_score *score)
 {
-	if (unlike->peers < UNLIKE_PEERS_LEAST)
+	if (score->peers < OUTLIER_PEERS_LEAST)
 		return INFINITY;
-	return student_quantile(0.05, unlike->df) * unlike->deviation *
-	       sqrt(1 + 1 / (double)unlike->peers);
+	return student_quantile(0.05, score->df) * score->deviation *
+	       sqrt(1 + 1 / (double)score->peers);
 }
