@@ -5,24 +5,11 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "statistics/statistics.h"
 
 /* The 75th percentile of the standard normal distribution, and the root of pi / 2. */
 #define NORMAL_QUARTILE   0.6745
 #define NORMAL_DEVIATIONS 1.253314
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* Of at least one value; sorts them. */
-static double median_of(double *values, size_t count)
-{
-	qsort(values, count, sizeof(*values), by_value);
-	return count % 2 ? values[count / 2] : values[count / 2 - 1] / 2 + values[count / 2] / 2;
-}
 
 bool robust_spread(const double *values, size_t count, struct robust_spread *ret)
 {
@@ -37,12 +24,12 @@ bool robust_spread(const double *values, size_t count, struct robust_spread *ret
 			kept[ret->count++] = values[i];
 	if (!ret->count)
 		return true;
-	ret->median = median_of(kept, ret->count);
+	ret->median = sort_for_median(kept, ret->count);
 	for (size_t i = 0; i < ret->count; i++) {
 		kept[i] = fabs(kept[i] - ret->median);
 		sum += kept[i];
 	}
-	deviation = median_of(kept, ret->count);
+	deviation = sort_for_median(kept, ret->count);
 	ret->scale = deviation > 0 ? deviation / NORMAL_QUARTILE
 				   : sum / (double)ret->count * NORMAL_DEVIATIONS;
 	return true;

@@ -2,6 +2,7 @@
 #include "fleet/data.h"
 
 #include "base/word_map.h"
+#include "statistics/statistics.h"
 
 const struct fleet_kind_row fleet_kinds[FLEET_KIND_COUNT] = {
 #define KIND_ROW(id, name, is_share, least, what) { name, what, is_share, least },
@@ -162,13 +163,6 @@ struct fleet_amount fleet_data_sum(const struct fleet_data *data, size_t measure
 	return sum;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* The median of the bases that are not 0; `scratch` has room for all hosts. */
 static double median_base(const struct fleet_data *data, size_t measure, size_t from, size_t to,
 			  double *scratch)
@@ -181,10 +175,7 @@ static double median_base(const struct fleet_data *data, size_t measure, size_t 
 		if (base > 0)
 			scratch[count++] = base;
 	}
-	if (!count)
-		return 0;
-	qsort(scratch, count, sizeof(*scratch), by_value);
-	return scratch[count / 2];
+	return count ? sort_for_median(scratch, count) : 0;
 }
 
 size_t fleet_data_values(const struct fleet_data *data, size_t measure, size_t from, size_t to,

@@ -57,13 +57,6 @@ struct inliers {
 	struct sums sums;
 };
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static struct sums sums_of(const struct inliers *inliers)
 {
 	struct sums sums = { 0 };
@@ -86,7 +79,7 @@ static bool sort_all(const double *values, size_t count, struct inliers *ret)
 	if (!all.sorted)
 		return false;
 	memcpy(all.sorted, values, count * sizeof(double));
-	qsort(all.sorted, count, sizeof(double), by_value);
+	sort_values(all.sorted, count);
 	all.middle = count ? all.sorted[count / 2] : 0;
 	all.sums = sums_of(&all);
 	*ret = all;

@@ -56,13 +56,6 @@ static bool prepare(struct search *search, size_t measure)
 	return search->count >= OUTLIER_HOSTS_LEAST;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* A host that is unlike the others in so many measures of a kind says nothing about the tails of
  * these: an antagonist on a host changes all its programs. */
 #define EXCLUDED_LEAST 3
@@ -118,10 +111,9 @@ static bool find_tails(struct search *search, enum fleet_kind kind)
 		is_done = fleet_excess(search->scaled, search->count, &excess) &&
 			  (isnan(excess) || array_push(&excesses, excess));
 	}
-	if (is_done && excesses.count) {
-		qsort(excesses.items, excesses.count, sizeof(double), by_value);
-		search->excess[kind] = fmax(excesses.items[excesses.count / 2], 0);
-	}
+	/* fmax() of NaN, where there are none, and 0 is 0. */
+	if (is_done)
+		search->excess[kind] = fmax(sort_for_median(excesses.items, excesses.count), 0);
 	array_deinit(&excesses);
 	return is_done;
 }

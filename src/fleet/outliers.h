@@ -3,12 +3,12 @@
  * Hosts that are unlike their peers.
  *
  * For each measure of each program, the value of each host is compared with those of the other
- * hosts that run this program, by fleet/outlier_score.h on the scale of fleet/scale.h. All these tests
- * together have a rate of false discoveries of at most FLEET_Q_MOST: where hosts do not differ,
- * at most one run in twenty reports anything. Tests of one host depend on each other positively,
- * for which Benjamini and Hochberg's procedure holds (Y. Benjamini and D. Yekutieli, "The control
- * of the false discovery rate in multiple testing under dependency", Annals of Statistics 29,
- * 2001).
+ * hosts that run this program, by fleet/outlier_score.h on the scale of fleet/scale.h. All these
+ * tests together have a rate of false discoveries of at most FLEET_Q_MOST: where hosts do not
+ * differ, at most one run in twenty reports anything. Tests of one host depend on each other
+ * positively, for which Benjamini and Hochberg's procedure holds (Y. Benjamini and D. Yekutieli,
+ * "The control of the false discovery rate in multiple testing under dependency", Annals of
+ * Statistics 29, 2001).
  */
 #ifndef FLEET_OUTLIERS_H
 #define FLEET_OUTLIERS_H

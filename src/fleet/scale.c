@@ -4,13 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* NaN without values or memory. */
 static double median_of(const double *values, size_t count)
 {
@@ -20,10 +13,7 @@ static double median_of(const double *values, size_t count)
 	for (size_t i = 0; kept && i < count; i++)
 		if (!isnan(values[i]))
 			kept[number++] = values[i];
-	if (!number)
-		return NAN;
-	qsort(kept, number, sizeof(*kept), by_value);
-	return kept[number / 2];
+	return sort_for_median(kept, number);
 }
 
 struct fleet_scale fleet_scale_of(enum fleet_kind kind, const double *values, size_t count)

@@ -6,6 +6,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* --- order --- */
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+void sort_values(double *values, size_t count)
+{
+	/* qsort() must not get a null pointer. */
+	if (count)
+		qsort(values, count, sizeof(*values), by_value);
+}
+
+double sort_for_median(double *values, size_t count)
+{
+	sort_values(values, count);
+	if (!count)
+		return NAN;
+	return count % 2 ? values[count / 2] : values[count / 2 - 1] / 2 + values[count / 2] / 2;
+}
+
 /* --- samples --- */
 
 void sample_add(struct statistics_sample *sample, double value)

@@ -26,6 +26,13 @@
 
 #include "base/error.h"
 
+/* Sort values, none of which is NaN, in ascending order. */
+void sort_values(double *values, size_t count);
+
+/* The median of values, none of which is NaN, which are sorted by that: the mean of the middle two
+ * of an even number. NaN of none. */
+double sort_for_median(double *values, size_t count);
+
 /* All zero is an empty sample. */
 struct statistics_sample {
 	size_t count;

@@ -33,6 +33,20 @@ static double uniform(uint64_t *state)
 	return (double)(next_random(state) >> 11) / 9007199254740992.0;
 }
 
+/* --- order --- */
+
+TEST(medians)
+{
+	double odd[] = { 5, -1, 3 }, even[] = { 4, 1, 1e308, 1.5e308 }, one[] = { 7 };
+
+	near(sort_for_median(odd, 3), 3, 0);
+	assert_true(odd[0] == -1 && odd[1] == 3 && odd[2] == 5);
+	near(sort_for_median(even, 4), 5e307, 1e292);
+	near(sort_for_median(one, 1), 7, 0);
+	assert_true(isnan(sort_for_median(NULL, 0)));
+	sort_values(NULL, 0);
+}
+
 /* --- samples --- */
 
 TEST(mean_and_variance)
@@ -470,7 +484,8 @@ TEST(an_interval_has_the_quotient_as_often_as_it_says)
 	assert_true(within >= 0.94 * 4000 && within <= 0.965 * 4000);
 }
 
-UNIT_TESTS(cmocka_unit_test(mean_and_variance), cmocka_unit_test(a_small_variance_far_from_zero),
+UNIT_TESTS(cmocka_unit_test(medians), cmocka_unit_test(mean_and_variance),
+	   cmocka_unit_test(a_small_variance_far_from_zero),
 	   cmocka_unit_test(equal_values_do_not_vary), cmocka_unit_test(the_table),
 	   cmocka_unit_test(quantiles), cmocka_unit_test(closed_forms),
 	   cmocka_unit_test(the_integral_of_the_density),
