@@ -50,12 +50,12 @@ struct text_list {
 };
 
 /* STORE(name of the option and the type, what it is) */
-#define STORES(STORE)                                                                            \
-	STORE(clickhouse, "Store state times, counters, stacks and losses in the ClickHouse at " \
-			  "URL: http[s]://HOST:8123/DATABASE.")                                  \
-	STORE(pyroscope, "Push profiles to the Pyroscope at URL.")                               \
-	STORE(otlp, "Send profiles to the OTLP receiver at URL, over HTTP.")                     \
-	STORE(parca, "Send profiles to the Parca at URL.")
+#define STORES(STORE)                                                                             \
+	STORE(clickhouse, "Send intervals to the database of ClickHouse at URL "                  \
+			  "(http[s]://HOST:8123/DATABASE): states, counters, stacks and losses.") \
+	STORE(pyroscope, "Push profiles to the Pyroscope server at URL.")                         \
+	STORE(otlp, "Send profiles to the OTLP receiver at URL, over HTTP.")                      \
+	STORE(parca, "Send profiles to the Parca server at URL.")
 
 enum store_number {
 #define STORE_ENUM(name, prose) STORE_##name,
@@ -94,8 +94,8 @@ static struct error *parse_url(const char *argument, void *at)
 	if (strncmp(argument, "http://", 7) != 0 && strncmp(argument, "https://", 8) != 0)
 		return error_create("expected a URL: http://HOST or https://HOST");
 	if (strchr(argument, '@'))
-		return error_create("a URL has no user and password: write them into a file for "
-				    "--netrc-file");
+		return error_create("a URL may not have a user or password: write them into the "
+				    "file of --netrc-file");
 	return array_push(urls, argument) ? NULL : &error_no_memory;
 }
 
@@ -139,7 +139,7 @@ static const struct option_row agent_rows[] = {
 	  "Write the profile of each interval to a file in DIR, named by its time, for ctprof flame.",
 	  NULL, OPTION_COMMON },
 	{ "keep", 0, "TIME|SIZE", parse_keep, AGENT_AT(flush.keep),
-	  "Keep the files of --directory of the last TIME (1h, 7d), or at most SIZE (500MiB), and "
+	  "In --directory, keep the files of the last TIME (1h, 7d), or at most SIZE (500MiB), and "
 	  "remove older ones. May be given once for each.", NULL, OPTION_COMMON },
 	{ "listen", 'l', "ADDRESS", parse_string, AGENT_AT(web.listen),
 	  "Also serve what 'ctprof serve' does, at ADDRESS:PORT, PORT or unix:PATH.", NULL, OPTION_COMMON },
@@ -153,32 +153,32 @@ static const struct option_row agent_rows[] = {
 	{ "host", 0, "NAME", parse_string, AGENT_AT(host),
 	  "The name of this host in stores (default: as hostname(1) prints it).", NULL, false },
 	{ "label", 0, "NAME=VALUE", parse_label, AGENT_AT(labels),
-	  "Label this host in stores, as 'version=1.4.2', to compare hosts by. May be given more than "
-	  "once.", NULL, OPTION_COMMON },
+	  "Attach a label to this host in stores, such as 'version=1.4.2', by which hosts are selected "
+	  "and compared. May be given more than once.", NULL, OPTION_COMMON },
 	{ "spool", 0, "DIR", parse_string, AGENT_AT(spool),
-	  "Keep what has not been sent yet in DIR (default " SPOOL_DEFAULT ").", NULL, false },
+	  "Keep requests that have not been sent yet in DIR (default " SPOOL_DEFAULT ").", NULL, false },
 	{ "spool-size", 0, "SIZE", parse_spool_size, AGENT_AT(spool_bytes),
-	  "Keep at most SIZE there (default 512MiB): the oldest is dropped first, and counted.", NULL, false },
+	  "Limit the spool to SIZE (default 512MiB). The oldest requests are dropped first, and counted.", NULL, false },
 	{ "memory", 0, "SIZE", parse_memory_limit, AGENT_AT(profile.memory_limit),
-	  "Limit the memory of measuring, resident and in BPF maps (at least 64MiB). What does not fit is "
-	  "left out, and counted as lost.", NULL, OPTION_COMMON },
+	  "Limit resident memory and BPF maps to SIZE (at least 64MiB) in the process that measures. What "
+	  "does not fit is left out, and counted as lost.", NULL, OPTION_COMMON },
 	{ "inlined", 0, NULL, parse_flag, AGENT_AT(inlined),
-	  "Read debug information, too, for inlined functions, source files and lines. By default, "
-	  "functions are named by symbols only.", NULL, false },
+	  "Also read debug information, for inlined functions, source files and lines. By default, "
+	  "functions are named by symbols alone.", NULL, false },
 	{ "netrc-file", 0, "FILE", parse_string, AGENT_AT(netrc),
-	  "Take users and passwords of stores from FILE, as netrc(5).", NULL, false },
+	  "Read users and passwords of stores from FILE (netrc(5)).", NULL, false },
 	{ "ca-file", 0, "FILE", parse_string, AGENT_AT(ca_file),
-	  "Trust servers with certificates of FILE (PEM) instead of those that the host trusts.", NULL, false },
+	  "Verify servers by the certificates in FILE (PEM) rather than by those of this host.", NULL, false },
 	{ "tenant", 0, "NAME", parse_string, AGENT_AT(tenant),
-	  "Send profiles as those of the tenant NAME (X-Scope-OrgID).", NULL, false },
+	  "Send profiles for the tenant NAME (the header X-Scope-OrgID).", NULL, false },
 	{ "config", 0, "FILE", parse_string, AGENT_AT(config),
-	  "Read options from FILE (default " CONFIG_DEFAULT ", if it exists): a line for each, as "
-	  "'key = value', where the key is a long option of this list. The command line takes "
+	  "Read options from FILE (default " CONFIG_DEFAULT ", if it exists), one in a line: "
+	  "'key = value', where the key is a long option of this list. Options of the command line take "
 	  "precedence.", NULL, OPTION_COMMON },
 	{ "check-config", 0, NULL, parse_flag, AGENT_AT(check_config),
 	  "Check all options, print what the agent would do, and exit.", NULL, OPTION_COMMON },
 	{ "create-schema", 0, NULL, parse_flag, AGENT_AT(create_schema),
-	  "Create the tables of --clickhouse, or upgrade them, and exit.", NULL, OPTION_COMMON },
+	  "Create or upgrade the tables in the database of --clickhouse, and exit.", NULL, OPTION_COMMON },
 	{ "quiet", 'q', NULL, parse_flag, AGENT_AT(web.quiet),
 	  "Print only errors on standard error.", NULL, false },
 	PROFILE_SELECT_OPTIONS(agent_arguments),
@@ -498,12 +498,12 @@ static int run_agent(const struct command *command, int argc, char **argv)
 const struct command agent_command = {
 	.name = "agent",
 	.run = run_agent,
-	.summary = "measure all the time, and send it to ClickHouse and other stores",
+	.summary = "measure continuously and send to ClickHouse and other stores",
 	.operands = "",
 	.needs = "root, or CAP_BPF, CAP_PERFMON, CAP_SYSLOG, CAP_SYS_PTRACE and CAP_NET_ADMIN; a "
 		 "kernel with BTF",
 	.drops_privileges = true,
-	.examples = { "sudo ctprof agent --clickhouse http://store:8123/ctprof --create-schema",
+	.examples = { "ctprof agent --clickhouse http://store:8123/ctprof --create-schema",
 		      "sudo ctprof agent --clickhouse http://store:8123/ctprof --label version=1.4",
 		      "sudo ctprof agent --directory /var/log/profiles --keep 1GiB" },
 	.options = agent_rows,

@@ -44,24 +44,23 @@ static struct error *parse_format(const char *argument, void *at)
 
 static const struct option_row fleet_options[] = {
 	{ "by", 0, "LABEL[=VALUES]", parse_string, AT(by),
-	  "The groups of compare and flame, by a label of hosts: LABEL=A,B compares B with A, "
-	  "LABEL=B compares B with all other hosts. LABEL is a label of the agent's configuration; "
-	  "or kernel, arch, cpu_model, agent (its version); or container, pod, namespace, image or "
-	  "unit, of which a host has several; or host.",
+	  "Compare two groups of hosts: LABEL=A,B compares hosts with the value B with those with "
+	  "A, LABEL=B with all others. LABEL is a label of the agents' configuration; or kernel, "
+	  "arch, cpu_model, agent (its version) or host; or container, pod, namespace, image or "
+	  "unit, of which a host may have several.",
 	  NULL, OPTION_COMMON },
 	{ "since", 0, "TIME", parse_string, AT(since),
-	  "The point in time of regressions: -2h, 14:30, 2026-11-20T12:30:05. What is before it, "
-	  "from the URL's 'from' or for as long as what is after it, is compared with what is "
-	  "after it.",
+	  "With regressions: compare the time after TIME (-2h, 14:30, 2026-11-20T12:30:05) with "
+	  "the time before it, which begins at the URL's 'from', or is as long as that after it.",
 	  NULL, OPTION_COMMON },
 	{ "all", 0, NULL, parse_flag, AT(all),
-	  "Show every finding, and not only the largest of each host and program.", NULL,
+	  "Show every finding, not only the largest of each host and program.", NULL,
 	  OPTION_COMMON },
 	{ "limit", 0, "N", parse_size, AT(limit),
-	  "Show at most N rows in text; 0: all. The default is 15.", NULL, OPTION_COMMON },
+	  "In text, show at most N rows (default 15; 0 is all).", NULL, OPTION_COMMON },
 	{ "format", 0, "FORMAT", parse_format, AT(format),
-	  "The output format: text (the default), json or csv, which have all findings.",
-	  format_name, OPTION_COMMON },
+	  "The output format: text (the default), or json or csv with all findings.", format_name,
+	  OPTION_COMMON },
 	TERMINAL_OPTIONS
 };
 
@@ -148,7 +147,7 @@ static struct error *load_changes(struct store *store, const struct store_url *u
 	if (before > SLICES_BEFORE)
 		before = SLICES_BEFORE;
 	if (before * width > run->since_s)
-		return error_create("--since is too early");
+		return error_create("--since: no time is left before it");
 	both.from_s = run->since_s - before * width;
 	both.to_s = run->since_s + SLICES_AFTER * width;
 	run->from_s = both.from_s;
@@ -272,7 +271,8 @@ static int run_flame(int argc, char **argv)
 	VERB("compare", show_comparison, "how two groups of hosts differ: --by LABEL=A,B") \
 	VERB("regressions", show_changes, "what changed on hosts: --since TIME")           \
 	VERB("hosts", show_hosts, "the hosts of the store, with their labels")             \
-	VERB("flame", NULL, "flame --diff of two groups: --by LABEL=A,B, and options of flame")
+	VERB("flame", NULL,                                                                \
+	     "the stacks of two groups as flame --diff: --by LABEL=A,B, and options of flame")
 
 static const struct fleet_verb {
 	const char *name;
@@ -319,10 +319,11 @@ static int run_verb(const struct command *command, const struct fleet_arguments 
 	if (!verb_name(verb))
 		return usage_error(command, unknown_value("verb", words[0], verb_name));
 	if (!verbs[verb].show)
-		return usage_error(command, error_create("%s comes first", words[0]));
+		return usage_error(command,
+				   error_create("'%s' must be the first argument", words[0]));
 	if (!store_is_url(run.url))
 		return usage_error(command,
-				   error_create("'%.100s' is no query: expected "
+				   error_create("'%.100s' is not a query: expected "
 						"ch://HOST[:PORT]/DATABASE[?host=...&from=-1h]",
 						run.url));
 	err = check_options(&verbs[verb], arguments);
