@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/agent_cost.h"
 #include "agent/counters.h"
 #include "agent/delivery.h"
 #include "agent/places.h"
@@ -31,7 +32,7 @@ struct agent {
 	struct agent_places *places;
 	struct interval_clock clock;
 	uint64_t read_unix_ns; /* when the interval ended, by the clock of the day */
-	uint64_t cpu_ns;       /* of this process, when the interval began */
+	struct agent_cost cost;
 	struct losses_of_agent {
 		ARRAY(struct agent_loss);
 	} losses;                /* that no interval has yet */
@@ -142,7 +143,8 @@ struct error *agent_open(const struct agent_options *options, struct agent **ret
 		err = agent_places_create(agent->proc, &agent->places);
 	if (err)
 		return err;
-	agent->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	/* The start is not of the first interval. */
+	agent_cost_read(&agent->cost, agent->proc);
 	*ret = take_ptr(agent);
 	return NULL;
 }
@@ -161,6 +163,7 @@ void agent_close(struct agent *agent)
 	if (agent->proc >= 0)
 		close(agent->proc);
 	array_deinit(&agent->losses);
+	agent_cost_deinit(&agent->cost);
 	free(agent);
 }
 
@@ -237,19 +240,6 @@ uint64_t interval_begin(struct interval_clock *clock, uint64_t now_unix_ns, uint
 		begun = (before / NS_PER_S + 1) * NS_PER_S;
 	clock->begun_unix_ns = begun;
 	return begun;
-}
-
-static uint64_t resident_bytes(void)
-{
-	unsigned long long pages = 0;
-	FILE *file = fopen("/proc/self/statm", "re");
-
-	if (!file)
-		return 0;
-	if (fscanf(file, "%*u %llu", &pages) != 1)
-		pages = 0;
-	fclose(file);
-	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 /* Turn the capture at the end of the interval into changes; false: there are none. */
@@ -388,7 +378,6 @@ struct error *agent_take(void *context, struct collector_reading *reading)
 {
 	struct agent *agent = context;
 	const struct profile *profile = reading->profile;
-	const uint64_t cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	struct agent_interval interval = { .identity = &agent->options->identity };
 	bool was_set_back;
 	struct error *err = NULL;
@@ -401,10 +390,10 @@ struct error *agent_take(void *context, struct collector_reading *reading)
 	interval.profile = profile;
 	interval.changes = agent->has_changes ? reading->snapshot : NULL;
 	interval.load = *reading->host;
-	interval.agent_cpu_ns = cpu_ns - agent->cpu_ns;
-	interval.agent_memory_bytes = resident_bytes();
+	agent_cost_read(&agent->cost, agent->proc);
+	interval.agent_cpu_ns = agent->cost.cpu_ns;
+	interval.agent_memory_bytes = agent->cost.memory_bytes;
 	interval.bpf_ns = profile->meta.losses.run_ns;
-	agent->cpu_ns = cpu_ns;
 	tell_of_limit(agent, &profile->meta);
 	lose_of_profile(agent, &profile->meta.losses);
 	if (agent->options->store)

@@ -36,7 +36,7 @@
 	 1u << STATE_RUNNABLE | 1u << STATE_SLEEP | 1u << STATE_IDLE | 1u << STATE_STOPPED)
 
 /* Columns of stat (proc_pid_stat(5)) besides those of os/stat.h. */
-enum { STAT_UTIME = 14, STAT_STIME = 15, STAT_PROCESSOR = 39, STAT_BLKIO = 42 };
+enum { STAT_PROCESSOR = 39, STAT_BLKIO = 42 };
 
 #define TICK_NS (NS_PER_S / 100)
 
