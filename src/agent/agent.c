@@ -214,16 +214,18 @@ static void lose_of_profile(struct agent *agent, const struct profile_losses *lo
 static void tell_of_limit(struct agent *agent, const struct profile_meta *meta)
 {
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	const struct profile_losses *losses = &meta->losses;
 
-	if (!meta->losses.memory_refused ||
+	/* What was refused may not have been needed. */
+	if (!losses->memory_refused ||
+	    !(losses->tables_lost || losses->lost || losses->threads_lost) ||
 	    (agent->limit_told_ns && now - agent->limit_told_ns < LIMIT_PAUSE_NS))
 		return;
 	agent->limit_told_ns = now;
 	say(agent,
 	    "memory has reached --memory: in this interval %" PRIu64 " unwind tables and %" PRIu64
 	    " events are left out%s%s",
-	    meta->losses.tables_lost, meta->losses.lost,
-	    meta->without_table ? "; no tables of " : "",
+	    losses->tables_lost, losses->lost, meta->without_table ? "; no tables of " : "",
 	    meta->without_table ? meta->without_table->bytes : "");
 }
 

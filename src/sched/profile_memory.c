@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+#include "base/clock.h"
+
 /* The length of a usual stack, to estimate how many fit. */
 #define WORDS_A_STACK 24
 
@@ -146,16 +148,24 @@ static bool is_half_full(const struct profile_chunks *chunks)
 	return words_used(chunks) > (chunks->state->stack_rooms[pool].end - pool_begin(pool)) / 2;
 }
 
+/* After a refusal by the limit of memory: each request reads what is resident. */
+#define REFUSED_NS (NS_PER_S / 2)
+
 static struct error *grow_stacks(struct profile_chunks *chunks)
 {
 	const unsigned pool = pool_now(chunks);
 	const uint64_t used = words_used(chunks), count = chunks->stacks[pool].mapped.count;
 	const uint64_t wanted = chunks_for(used + wanted_free(used) * 3 / 2);
 	const uint64_t most = count + stacks_possible(chunks, pool);
+	struct error *err;
 
-	if (used + wanted_free(used) <= count * STACK_CHUNK || most == count)
+	if (used + wanted_free(used) <= count * STACK_CHUNK || most == count ||
+	    clock_ns(CLOCK_MONOTONIC) - chunks->refused_ns < REFUSED_NS)
 		return NULL;
-	return add_stacks(chunks, pool, (uint32_t)((wanted < most ? wanted : most) - count));
+	err = add_stacks(chunks, pool, (uint32_t)((wanted < most ? wanted : most) - count));
+	chunks->refused_ns =
+		chunks->stacks[pool].mapped.count > count ? 0 : clock_ns(CLOCK_MONOTONIC);
+	return err;
 }
 
 struct error *profile_chunks_grow(struct profile_chunks *chunks)

@@ -18,6 +18,7 @@ struct profile_chunks {
 	uint64_t most_stacks; /* that the programs can find again */
 	size_t budget;        /* in bytes, for both together */
 	uint64_t first_words; /* in use when the other pool was emptied */
+	uint64_t refused_ns;  /* CLOCK_MONOTONIC: when no more was to be had; 0: it was */
 };
 
 /* Room for so many stacks of usual depth at the start, and for `bytes` at most, as far as `limit`
