@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "agent/config.h"
@@ -29,6 +30,8 @@
 #define CONFIG_DEFAULT      "/etc/ctprof/agent.conf"
 #define SPOOL_DEFAULT       "/var/lib/ctprof/spool"
 #define SPOOL_BYTES_DEFAULT ((uint64_t)512 << 20)
+/* A collector on each host is bounded by default. */
+#define MEMORY_DEFAULT      ((uint64_t)256 << 20)
 #define INTERVAL_DEFAULT_NS (10 * NS_PER_S)
 /* How long the end waits for what was measured last to be sent. */
 #define DRAIN_NS (2 * NS_PER_S)
@@ -160,7 +163,7 @@ static const struct option_row agent_rows[] = {
 	{ "spool-size", 0, "SIZE", parse_spool_size, AGENT_AT(spool_bytes),
 	  "Limit the spool to SIZE (default 512MiB). The oldest requests are dropped first, and counted.", NULL, false },
 	{ "memory", 0, "SIZE", parse_memory_limit, AGENT_AT(profile.memory_limit),
-	  "Limit resident memory and BPF maps to SIZE (at least 64MiB) in the process that measures. What "
+	  "Limit resident memory and BPF maps to SIZE (default 256MiB, at least 64MiB) in the process that measures. What "
 	  "does not fit is left out, and counted as lost.", NULL, OPTION_COMMON },
 	{ "inlined", 0, NULL, parse_flag, AGENT_AT(inlined),
 	  "Also read debug information, for inlined functions, source files and lines. By default, "
@@ -265,10 +268,8 @@ static int print_plan(const struct agent_arguments *a, const struct config *conf
 		units_format(size, UNIT_BYTES, (__int128)a->spool_bytes);
 		printf("keep at most %s in %s until it is sent\n", size, a->spool);
 	}
-	if (a->profile.memory_limit) {
-		units_format(size, UNIT_BYTES, (__int128)a->profile.memory_limit);
-		printf("use at most %s of memory\n", size);
-	}
+	units_format(size, UNIT_BYTES, (__int128)a->profile.memory_limit);
+	printf("use at most %s of memory\n", size);
 	return STATUS_DONE;
 }
 
@@ -299,13 +300,25 @@ static struct error *store_file(void *context, const struct profile *profile)
 	return err;
 }
 
+/* Two agents would remove each other's files (--keep), and a reader would count times twice. On
+ * file systems without locks they are not told apart. */
+static struct error *open_directory(struct profile_flush *flush)
+{
+	struct error *err = profile_flush_open(flush, "raw");
+
+	if (err || !flock(flush->recording.dir, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
+		return err;
+	profile_flush_close(flush);
+	return error_create("%s: another agent writes to this directory", flush->directory);
+}
+
 static struct error *begin(struct serving *serving)
 {
 	struct running *r = serving->receiver.context;
 	struct error *err = NULL;
 
 	if (r->arguments->flush.directory)
-		err = profile_flush_open(&r->arguments->flush, "raw");
+		err = open_directory(&r->arguments->flush);
 	if (!err)
 		err = agent_open(&r->options, &r->agent);
 	if (!err)
@@ -382,6 +395,8 @@ static struct error *settle(struct agent_arguments *a, struct serving *serving, 
 		a->profile.mode = PROFILE_BOTH;
 	if (!a->profile.interval_ns)
 		a->profile.interval_ns = INTERVAL_DEFAULT_NS;
+	if (!a->profile.memory_limit)
+		a->profile.memory_limit = MEMORY_DEFAULT;
 	if ((a->flush.keep.age_ms || a->flush.keep.bytes) && !a->flush.directory)
 		return error_create("--keep has no effect without --directory");
 	if (count_stores(a) > DELIVERY_SINKS_MOST)

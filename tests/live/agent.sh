@@ -141,6 +141,29 @@ second_agent_ends() {
 	has "what it says" "$(cat "$told")" "$spool"
 }
 
+# Nor do two agents write to one directory.
+directory_has_one_agent() {
+	local first
+
+	start_sleep
+	rm -rf "$stored"
+	"$ctprof" agent --config /dev/null --directory "$stored" --interval 1s -p "$pid" -q 2> "$warned" &
+	first=$!
+	at_end "kill $first 2> /dev/null; wait $first"
+	until ls "$stored"/*.raw > /dev/null 2>&1; do
+		kill -0 "$first" || { cat "$warned"; return 1; }
+		sleep 0.1
+	done
+	if timeout 60 "$ctprof" agent --config /dev/null --directory "$stored" -d 1s > "$told" 2>&1; then
+		echo "the second one runs"
+		return 1
+	fi
+	equal "what it says" "$(< "$told")" "ctprof: $stored: another agent writes to this directory"
+	kill "$first"
+	wait "$first"
+	agent -p "$pid" -d 1s
+}
+
 mistakes_are_named() {
 	printf 'interval = 5s\n\nlabel = version=1\nlabels = x\n' > "$scratch/agent.conf"
 	has "of a wrong key" "$("$ctprof" agent --config "$scratch/agent.conf" --check-config 2>&1)" \
@@ -157,7 +180,8 @@ command_line_wins() {
 	equal "plan" "$("$ctprof" agent --config "$scratch/agent.conf" --check-config --host b --label version=3 -i 5s | sed 1d)" \
 		"host b, version=3
 measure every 5 s
-write profiles to /tmp/x"
+write profiles to /tmp/x
+use at most 256.000MiB of memory"
 }
 
 run_case "agent: mistakes in the configuration name their line" mistakes_are_named
@@ -167,4 +191,5 @@ run_case "agent: its end loses nothing" needs_profiles end_loses_nothing
 run_case "agent: it reads debug information only with --inlined" needs_profiles debug_information_is_optional
 run_case "agent: it serves beside" needs_profiles serves_beside
 run_case "agent: a second agent with the same spool ends" needs_profiles second_agent_ends
+run_case "agent: a second agent with the same directory ends" needs_profiles directory_has_one_agent
 run_case "agent: losses are printed where no store has them" needs_profiles losses_are_printed
