@@ -7,14 +7,11 @@
 #include <string.h>
 
 #include "net/http_client.h"
+#include "store/server.h"
 
 /* The most bytes of an answer, and the longest time for one. */
 #define ANSWER_MOST    ((uint64_t)1 << 30)
 #define ANSWER_MOST_NS (UINT64_C(120) * 1000 * 1000 * 1000)
-
-/* The first version with {name:Type}: changelog of ClickHouse, 19.14. */
-#define PARAMETERS_SINCE_MAJOR 19
-#define PARAMETERS_SINCE_MINOR 14
 
 struct store {
 	const struct store_url *url;
@@ -193,17 +190,9 @@ static struct error *take_versions(void *context, const union store_value *value
 	snprintf(versions->server, sizeof(versions->server), "%.*s",
 		 (int)(values[0].text.length > 63 ? 63 : values[0].text.length),
 		 values[0].text.bytes);
+	text_make_safe(versions->server);
 	versions->tables = values[1].number;
 	return NULL;
-}
-
-static bool has_parameters(const char *version)
-{
-	unsigned major, minor;
-
-	return sscanf(version, "%5u.%5u", &major, &minor) == 2 &&
-	       (major > PARAMETERS_SINCE_MAJOR ||
-		(major == PARAMETERS_SINCE_MAJOR && minor >= PARAMETERS_SINCE_MINOR));
 }
 
 static struct error *check_versions(struct store *store)
@@ -212,6 +201,7 @@ static struct error *check_versions(struct store *store)
 						       { "tables", STORE_U32 } };
 	struct sql sql = store_sql(store);
 	struct versions versions = { 0 };
+	struct store_server server;
 	struct error *err;
 
 	sql_add(&sql, "SELECT version(), toUInt32(max(version)) FROM schema_version");
@@ -231,7 +221,10 @@ static struct error *check_versions(struct store *store)
 		return error_create("the tables are of version %" PRIu64
 				    ", and this ctprof knows %d: install a newer one",
 				    versions.tables, STORE_VERSION);
-	store->has_parameters = has_parameters(versions.server);
+	if (!store_server_parse(text_of(versions.server), &server))
+		return error_create("the server is no ClickHouse: its version is '%s'",
+				    versions.server);
+	store->has_parameters = server.has_parameters;
 	return NULL;
 }
 

@@ -6,7 +6,8 @@
 #include <time.h>
 
 #include "base/error.h"
-#include "metric/metric.h"
+#include "store/schema_tables.h"
+#include "store/sql.h"
 
 static const struct {
 	const char *type, *codec;
@@ -24,184 +25,6 @@ static const struct {
 	STORE_KEEPS(KEEP_ROW)
 };
 
-/* --- the tables in the server --- */
-
-/* How tables.h and the views become tables of ClickHouse. */
-struct server_table {
-	const char *name;
-	const struct store_column *columns;
-	size_t count;
-	const char *engine, *order;
-	enum store_keep keep;
-	const char *time; /* its column, by which rows end; NULL: they do not */
-	bool is_partitioned;
-};
-
-/* A column of a table of sums: what it is the sum of, or a part of the key. */
-struct sum_column {
-	struct store_column column;
-	const char *expression; /* NULL: of the column of this name */
-	bool is_key;
-};
-
-/* A table of sums, and the view that fills it. */
-struct sums {
-	struct server_table table;
-	struct store_column *columns; /* owned */
-	struct sum_column *sums;      /* owned, `table.count` of them */
-	const char *source, *span;
-};
-
-/* ENGINE(table, engine, lifetime, time, partitioned) */
-#define SCHEMA_ENGINES(ENGINE)                                                 \
-	ENGINE(samples, "MergeTree", RAW, "t", true)                           \
-	ENGINE(stacks, "ReplacingMergeTree(seen)", HOUR, "seen", false)        \
-	ENGINE(states, "MergeTree", RAW, "t", true)                            \
-	ENGINE(threads, "MergeTree", RAW, "t", true)                           \
-	ENGINE(hosts, "ReplacingMergeTree(seen)", HOUR, "seen", false)         \
-	ENGINE(loads, "MergeTree", MINUTE, "t", true)                          \
-	ENGINE(cgroups, "MergeTree", RAW, "t", true)                           \
-	ENGINE(cgroup_labels, "ReplacingMergeTree(seen)", HOUR, "seen", false) \
-	ENGINE(losses, "MergeTree", HOUR, "t", true)
-
-static const struct {
-	const char *engine;
-	enum store_keep keep;
-	const char *time;
-	bool is_partitioned;
-} engines[STORE_TABLE_COUNT] = {
-#define ENGINE_ROW(table, engine, keep, time, partitioned) \
-	[STORE_TABLE_##table] = { engine, STORE_KEEP_##keep, time, partitioned },
-	SCHEMA_ENGINES(ENGINE_ROW)
-};
-
-static const struct store_column version_columns[] = { { "version", STORE_U32 },
-						       { "changed", STORE_TIME },
-						       { "program", STORE_STRING } };
-static const struct store_column metric_columns[] = { { "number", STORE_U8 },
-						      { "name", STORE_STRING } };
-
-static const struct server_table own_tables[] = {
-	{ "schema_version", version_columns, array_length(version_columns), "MergeTree", "version",
-	  0, NULL, false },
-	{ "metrics", metric_columns, array_length(metric_columns), "ReplacingMergeTree", "number",
-	  0, NULL, false },
-};
-
-static struct server_table table_of(enum store_table_id id)
-{
-	const struct store_table *table = store_table(id);
-
-	return (struct server_table){
-		.name = table->name,
-		.columns = table->columns,
-		.count = table->count,
-		.engine = engines[id].engine,
-		.order = table->order,
-		.keep = engines[id].keep,
-		.time = engines[id].time,
-		.is_partitioned = engines[id].is_partitioned,
-	};
-}
-
-/* --- sums --- */
-
-/* The columns of a table whose rows are summed up, by the place in their table. */
-static bool samples_sum(size_t place, struct sum_column *column)
-{
-	column->is_key = place < SAMPLES_ns;
-	if (!column->is_key)
-		column->column.type = STORE_SUM64;
-	return place != SAMPLES_longest_ns;
-}
-
-static bool states_sum(size_t place, struct sum_column *column)
-{
-	column->is_key = place < STATES_COUNT;
-	return place != STATES_ms && place != STATES_threads;
-}
-
-static bool threads_sum(size_t place, struct sum_column *column)
-{
-	switch (place) {
-	case THREADS_ms:
-		column->column = (struct store_column){ "active_ms", STORE_SUM64 };
-		column->expression = "ms";
-		return true;
-	case THREADS_tgid:
-	case THREADS_tid:
-	case THREADS_uid:
-	case THREADS_started:
-		return false;
-	default:
-		column->is_key = place < THREADS_COUNT;
-		return column->is_key || metrics[place - THREADS_COUNT].kind == KIND_TOTAL;
-	}
-}
-
-static const struct {
-	enum store_table_id source;
-	/* Returns whether the column has a place in the sums. */
-	bool (*sum)(size_t place, struct sum_column *column);
-	const char *order;
-	struct {
-		const char *name, *span;
-	} spans[2];
-} sum_rows[] = {
-	{ STORE_TABLE_samples,
-	  samples_sum,
-	  "host, process, comm, class, state, stack, cgroup, t, facts",
-	  { { "samples_1m", "toStartOfMinute" }, { "samples_1h", "toStartOfHour" } } },
-	{ STORE_TABLE_states,
-	  states_sum,
-	  "host, process, comm, cgroup, t, facts",
-	  { { "states_1m", "toStartOfMinute" }, { "states_1h", "toStartOfHour" } } },
-	{ STORE_TABLE_threads,
-	  threads_sum,
-	  "host, process, comm, cgroup, measured0, measured1, t, facts",
-	  { { "threads_1m", "toStartOfMinute" }, { "threads_1h", "toStartOfHour" } } },
-};
-
-static void sums_deinit(struct sums *sums)
-{
-	free(sums->columns);
-	free(sums->sums);
-}
-
-static struct error *sums_init(struct sums *sums, size_t row, size_t span)
-{
-	const struct store_table *source = store_table(sum_rows[row].source);
-	size_t count = 0;
-
-	*sums = (struct sums){
-		.columns = calloc(source->count, sizeof(*sums->columns)),
-		.sums = calloc(source->count, sizeof(*sums->sums)),
-		.source = source->name,
-		.span = sum_rows[row].spans[span].span,
-	};
-	if (!sums->columns || !sums->sums)
-		return &error_no_memory;
-	for (size_t place = 0; place < source->count; place++) {
-		struct sum_column column = { .column = source->columns[place] };
-
-		if (!sum_rows[row].sum(place, &column))
-			continue;
-		sums->columns[count] = column.column;
-		sums->sums[count++] = column;
-	}
-	sums->table = (struct server_table){
-		.name = sum_rows[row].spans[span].name,
-		.columns = sums->columns,
-		.count = count,
-		.engine = "SummingMergeTree",
-		.order = sum_rows[row].order,
-		.keep = span == 0 ? STORE_KEEP_MINUTE : STORE_KEEP_HOUR,
-		.time = "t",
-		.is_partitioned = true,
-	};
-	return NULL;
-}
-
 /* --- statements --- */
 
 struct writer {
@@ -214,20 +37,9 @@ struct writer {
 	size_t length;
 };
 
-static void put_identifier(FILE *out, const char *name)
-{
-	fputc('`', out);
-	for (; *name; name++) {
-		if (*name == '`' || *name == '\\')
-			fputc('\\', out);
-		fputc(*name, out);
-	}
-	fputc('`', out);
-}
-
 static void put_table(const struct writer *writer, const char *name)
 {
-	put_identifier(writer->out, writer->wanted->database);
+	sql_put_identifier(writer->out, writer->wanted->database);
 	fprintf(writer->out, ".%s", name);
 }
 
@@ -431,11 +243,11 @@ static struct error *create_view(struct writer *writer, const struct sums *sums)
 }
 
 /* A view that lacks columns is made anew: what is inserted in between is in the source alone. */
-static struct error *put_sums(struct writer *writer, size_t row, size_t span)
+static struct error *put_sums(struct writer *writer, size_t number)
 {
 	size_t changes = writer->plan->added + writer->plan->created;
 	struct sums sums;
-	struct error *err = sums_init(&sums, row, span);
+	struct error *err = schema_sums_init(&sums, number);
 
 	if (!err)
 		err = put_server_table(writer, &sums.table);
@@ -444,7 +256,7 @@ static struct error *put_sums(struct writer *writer, size_t row, size_t span)
 		err = drop_view(writer, &sums);
 	if (!err)
 		err = create_view(writer, &sums);
-	sums_deinit(&sums);
+	schema_sums_deinit(&sums);
 	return err;
 }
 
@@ -455,13 +267,14 @@ static struct error *create_database(struct writer *writer)
 	if (err)
 		return err;
 	fputs("CREATE DATABASE IF NOT EXISTS ", writer->out);
-	put_identifier(writer->out, writer->wanted->database);
+	sql_put_identifier(writer->out, writer->wanted->database);
 	return end(writer);
 }
 
 /* A row for each bit: those that are there become one with it. */
 static struct error *insert_metrics(struct writer *writer)
 {
+	const struct server_table *table = &schema_own_tables[SCHEMA_TABLE_METRICS];
 	struct rows rows = { 0 };
 	struct error *err = NULL;
 
@@ -469,7 +282,7 @@ static struct error *insert_metrics(struct writer *writer)
 		const union store_value row[] = { { i },
 						  { .text = text_of(store_metric_names[i]) } };
 
-		err = rows_append(&rows, metric_columns, array_length(metric_columns), row);
+		err = rows_append(&rows, table->columns, table->count, row);
 	}
 	if (!err)
 		err = begin(writer);
@@ -488,8 +301,9 @@ static struct error *insert_version(struct writer *writer)
 	const union store_value row[] = { { STORE_VERSION },
 					  { (uint64_t)time(NULL) },
 					  { .text = text_of(writer->wanted->program) } };
+	const struct server_table *table = &schema_own_tables[SCHEMA_TABLE_VERSION];
 	struct rows rows = { 0 };
-	struct error *err = rows_append(&rows, version_columns, array_length(version_columns), row);
+	struct error *err = rows_append(&rows, table->columns, table->count, row);
 
 	if (!err)
 		err = begin(writer);
@@ -508,16 +322,15 @@ static struct error *write_plan(struct writer *writer)
 {
 	struct error *err = create_database(writer);
 
-	for (size_t i = 0; i < array_length(own_tables) && !err; i++)
-		err = put_server_table(writer, &own_tables[i]);
+	for (size_t i = 0; i < SCHEMA_TABLES && !err; i++)
+		err = put_server_table(writer, &schema_own_tables[i]);
 	for (unsigned id = 0; id < STORE_TABLE_COUNT && !err; id++) {
-		struct server_table table = table_of(id);
+		struct server_table table = schema_table(id);
 
 		err = put_server_table(writer, &table);
 	}
-	for (size_t row = 0; row < array_length(sum_rows) && !err; row++)
-		for (size_t span = 0; span < array_length(sum_rows[row].spans) && !err; span++)
-			err = put_sums(writer, row, span);
+	for (size_t i = 0; i < schema_sums_count() && !err; i++)
+		err = put_sums(writer, i);
 	if (!err)
 		err = insert_metrics(writer);
 	if (!err && writer->present->version < STORE_VERSION)
@@ -597,28 +410,12 @@ char *schema_version_query(const char *database)
 	if (!out)
 		return NULL;
 	fputs("SELECT toUInt64(max(version)) FROM ", out);
-	put_identifier(out, database);
+	sql_put_identifier(out, database);
 	fputs(".schema_version FORMAT RowBinary", out);
 	if (fclose(out) == 0)
 		return query;
 	free(query);
 	return NULL;
-}
-
-bool store_server_parse(struct text version, struct store_server *ret)
-{
-	struct text part, rest = text_trim(version);
-	uint32_t numbers[2];
-
-	for (size_t i = 0; i < array_length(numbers); i++)
-		if (!text_cut(&rest, '.', &part) || !text_u32(part, &numbers[i]))
-			return false;
-	*ret = (struct store_server){
-		.major = numbers[0],
-		.minor = numbers[1],
-		.is_current = numbers[0] > 22 || (numbers[0] == 22 && numbers[1] >= 3),
-	};
-	return true;
 }
 
 const char *schema_settings(const struct store_server *server)

@@ -25,6 +25,7 @@
 #include "base/lines.h"
 #include "base/text.h"
 #include "store/rows.h"
+#include "store/server.h"
 
 struct http_client;
 
@@ -41,14 +42,6 @@ enum store_keep {
 #undef KEEP_ENUM
 		STORE_KEEP_COUNT
 };
-
-struct store_server {
-	unsigned major, minor;
-	bool is_current; /* 22.3 or newer */
-};
-
-/* Of the answer to SELECT version(). False: it is none. */
-bool store_server_parse(struct text version, struct store_server *ret);
 
 /* What is to be in the database. */
 struct schema_wanted {

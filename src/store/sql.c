@@ -30,6 +30,17 @@ void sql_add(struct sql *sql, const char *format, ...)
 		sql->has_failed = true;
 }
 
+void sql_put_identifier(FILE *out, const char *name)
+{
+	fputc('`', out);
+	for (; *name; name++) {
+		if (*name == '`' || *name == '\\')
+			fputc('\\', out);
+		fputc(*name, out);
+	}
+	fputc('`', out);
+}
+
 /* --- values --- */
 
 struct sql_bytes {

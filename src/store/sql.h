@@ -12,6 +12,8 @@
 #ifndef STORE_SQL_H
 #define STORE_SQL_H
 
+#include <stdio.h>
+
 #include "store/url.h"
 
 /* {} with `has_parameters` set is an empty one. */
@@ -32,6 +34,9 @@ void sql_add(struct sql *sql, const char *format, ...) __attribute__((format(pri
 
 /* Add an expression whose value is these bytes, a String. */
 void sql_add_value(struct sql *sql, struct text value);
+
+/* Write a name of a database or table, quoted. */
+void sql_put_identifier(FILE *out, const char *name);
 
 /* Add a condition: the column is one of these globs, as fnmatch(3) takes them. */
 void sql_add_globs(struct sql *sql, const char *column, char *const *globs, size_t count);

@@ -6,7 +6,7 @@
 #include "metric/metric.h"
 #include "unit/unit.h"
 
-static const struct store_server current = { 26, 7, true }, old = { 18, 16, false };
+static const struct store_server current = { 26, 7, true, true }, old = { 18, 16, false, false };
 static const struct schema_wanted wanted = { .database = "fleet", .program = "1" };
 
 /* The first statement with these words, or NULL. */
@@ -32,6 +32,8 @@ TEST(versions_tell_what_a_server_has)
 	assert_true(server.is_current && server.major == 26 && server.minor == 7);
 	assert_true(store_server_parse(TEXT("22.3.1"), &server) && server.is_current);
 	assert_true(store_server_parse(TEXT("22.2"), &server) && !server.is_current);
+	assert_true(store_server_parse(TEXT("19.14"), &server) && server.has_parameters);
+	assert_true(store_server_parse(TEXT("19.13"), &server) && !server.has_parameters);
 	assert_true(store_server_parse(TEXT("18.16.1"), &server) && !server.is_current);
 	assert_false(store_server_parse(TEXT(""), &server));
 	assert_false(store_server_parse(TEXT("22"), &server));
