@@ -82,6 +82,7 @@ struct agent_arguments {
 	struct text_list texts; /* of labels, owned */
 	const char *config, *spool, *host, *tenant, *netrc, *ca_file;
 	uint64_t spool_bytes;
+	unsigned keep_days[STORE_KEEP_COUNT];
 	bool check_config, create_schema, inlined;
 };
 
@@ -128,6 +129,11 @@ static struct error *parse_label(const char *argument, void *at)
 static struct error *parse_spool_size(const char *argument, void *at)
 {
 	return parse_memory(argument, at);
+}
+
+static struct error *parse_keep_rows(const char *argument, void *at)
+{
+	return store_keep_parse(argument, at);
 }
 
 /* clang-format off */
@@ -182,6 +188,10 @@ static const struct option_row agent_rows[] = {
 	  "Check all options, print what the agent would do, and exit.", NULL, OPTION_COMMON },
 	{ "create-schema", 0, NULL, parse_flag, AGENT_AT(create_schema),
 	  "Create or upgrade the tables in the database of --clickhouse, and exit.", NULL, OPTION_COMMON },
+	{ "keep-rows", 0, "KIND=DAYS[,...]", parse_keep_rows, AGENT_AT(keep_days),
+	  "With --create-schema: let ClickHouse drop rows after so many days, also of tables that are "
+	  "there: of intervals (raw=14d), of sums by minute (minute=90d) and by hour (hour=400d, also "
+	  "of stacks and hosts).", NULL, false },
 	{ "quiet", 'q', NULL, parse_flag, AGENT_AT(web.quiet),
 	  "Print only errors on standard error.", NULL, false },
 	PROFILE_SELECT_OPTIONS(agent_arguments),
@@ -437,7 +447,8 @@ static void print_made(const struct store_address *address, const struct schema_
 		       "compressed by column. Drop old partitions by hand.\n");
 }
 
-static struct error *create_tables(struct http_client *client, const char *url)
+static struct error *create_tables(const struct agent_arguments *a, struct http_client *client,
+				   const char *url)
 {
 	struct store_address address = { 0 };
 	struct schema_wanted wanted = { .program = CTPROF_VERSION };
@@ -446,6 +457,7 @@ static struct error *create_tables(struct http_client *client, const char *url)
 
 	if (!err) {
 		wanted.database = address.database;
+		memcpy(wanted.days, a->keep_days, sizeof(wanted.days));
 		err = store_schema_create(client, address.server, &wanted, &made);
 	}
 	if (!err)
@@ -463,7 +475,7 @@ static int create_schemas(const struct agent_arguments *a)
 	if (!err)
 		err = http_client_open(&options, &client);
 	for (size_t i = 0; i < a->urls[STORE_clickhouse].count && !err; i++)
-		err = create_tables(client, a->urls[STORE_clickhouse].items[i]);
+		err = create_tables(a, client, a->urls[STORE_clickhouse].items[i]);
 	return err ? report_error(err, STATUS_FAILED) : STATUS_DONE;
 }
 

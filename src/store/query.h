@@ -30,7 +30,8 @@ struct store_options {
 struct store;
 
 /* Ask for the versions of the server and of the tables. Fails with what to do if there are no
- * tables, or if they are of another version than this program's. `url` lives as long as the connection. */
+ * tables, or if they are of another version than this program's. `url` lives as long as the
+ * connection. */
 struct error *store_connect(const struct store_url *url, const struct store_options *options,
 			    struct store **ret) MUST_CHECK;
 

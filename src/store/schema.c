@@ -16,15 +16,6 @@ static const struct {
 	STORE_TYPES(TYPE_ROW)
 };
 
-static const struct {
-	const char *name;
-	unsigned days;
-	const char *partition;
-} keeps[STORE_KEEP_COUNT] = {
-#define KEEP_ROW(id, name, days, partition) [STORE_KEEP_##id] = { name, days, partition },
-	STORE_KEEPS(KEEP_ROW)
-};
-
 /* --- statements --- */
 
 struct writer {
@@ -95,7 +86,7 @@ static void put_lifetime(const struct writer *writer, const struct server_table 
 
 	if (table->time && writer->server->is_current)
 		fprintf(writer->out, " TTL %s + INTERVAL %u DAY", table->time,
-			days ? days : keeps[table->keep].days);
+			days ? days : store_keeps[table->keep].days);
 }
 
 /* Inserts whose token was seen are ignored: also by the tables of sums, which get their parts of
@@ -116,7 +107,7 @@ static struct error *create_table(struct writer *writer, const struct server_tab
 	}
 	fprintf(writer->out, ") ENGINE = %s", table->engine);
 	if (table->is_partitioned)
-		fprintf(writer->out, " PARTITION BY %s(%s)", keeps[table->keep].partition,
+		fprintf(writer->out, " PARTITION BY %s(%s)", store_keeps[table->keep].partition,
 			table->time);
 	fprintf(writer->out, " ORDER BY (%s)", table->order);
 	put_lifetime(writer, table);

@@ -24,24 +24,11 @@
 #include "base/array.h"
 #include "base/lines.h"
 #include "base/text.h"
+#include "store/keep.h"
 #include "store/rows.h"
 #include "store/server.h"
 
 struct http_client;
-
-/* How long rows are kept: KEEP(id, name, days, partition). A partition is what is dropped at once.
- * Stacks, hosts and labels are kept as long as the longest. */
-#define STORE_KEEPS(KEEP)                      \
-	KEEP(RAW, "raw", 14, "toYYYYMMDD")     \
-	KEEP(MINUTE, "minute", 90, "toYYYYMM") \
-	KEEP(HOUR, "hour", 400, "toYYYYMM")
-
-enum store_keep {
-#define KEEP_ENUM(id, ...) STORE_KEEP_##id,
-	STORE_KEEPS(KEEP_ENUM)
-#undef KEEP_ENUM
-		STORE_KEEP_COUNT
-};
 
 /* What is to be in the database. */
 struct schema_wanted {

@@ -8,10 +8,10 @@
  *	store_driver reencode PROFILE SNAPSHOT1 SNAPSHOT2 URL HOST TIME DIR
  *
  * The first creates or upgrades the tables, with a lifetime of so many days for raw rows. The
- * second encodes intervals of a host with label version=VERSION, the first of which begins at TIME, with names that break whatever
- * pastes them: each request becomes DIR/NUMBER.target, .check and .body. The third prints each row
- * of a table in RowBinary as a line of hexadecimal digits. The last encodes one interval of files
- * that ctprof wrote.
+ * second encodes intervals of a host with label version=VERSION, the first of which begins at TIME,
+ *with names that break whatever pastes them: each request becomes DIR/NUMBER.target, .check and
+ *.body. The third prints each row of a table in RowBinary as a line of hexadecimal digits. The last
+ *encodes one interval of files that ctprof wrote.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -117,6 +117,8 @@ completes() {
 
 # Only current servers have them.
 has_lifetimes() {
+	local output
+
 	start_store new
 	schema fleet 7
 	has "samples" "$(sql 'SHOW CREATE TABLE fleet.samples')" "TTL t + toIntervalDay(7)"
@@ -125,6 +127,13 @@ has_lifetimes() {
 	has "samples" "$(sql 'SHOW CREATE TABLE fleet.samples')" "TTL t + toIntervalDay(30)"
 	schema fleet
 	has "samples" "$(sql 'SHOW CREATE TABLE fleet.samples')" "TTL t + toIntervalDay(30)"
+	build/ctprof agent --create-schema --clickhouse "$store_url/fleet" --keep-rows minute=60d,hour=1000d
+	has "samples" "$(sql 'SHOW CREATE TABLE fleet.samples')" "TTL t + toIntervalDay(30)"
+	has "sums by minute" "$(sql 'SHOW CREATE TABLE fleet.samples_1m')" "TTL t + toIntervalDay(60)"
+	has "sums by hour" "$(sql 'SHOW CREATE TABLE fleet.states_1h')" "TTL t + toIntervalDay(1000)"
+	has "stacks" "$(sql 'SHOW CREATE TABLE fleet.stacks')" "TTL seen + toIntervalDay(1000)"
+	fails 2 build/ctprof agent --create-schema --clickhouse "$store_url/fleet" --keep-rows raw=500d
+	has "longer than hosts" "$output" "'raw' is longer than 'hour' (400 days)"
 }
 
 # no_server ADDRESS PIECE: what is no ClickHouse is told.
