@@ -29,8 +29,8 @@ TEST(what_is_refused)
 	refuse("raw=99999999999d", "expected");
 	refuse("raw=-1d", "expected");
 	refuse("raw=d", "expected");
+	refuse("raw=7d,,hour=9d", "expected");
 	refuse("raws=7d", "expected");
-	refuse("raw=7d,", "'': expected");
 	refuse("raw=7d,raw=8d", "'raw' is given twice");
 	refuse("minute=401d", "'minute' is longer than 'hour' (400 days)");
 	refuse("hour=50d", "'minute' is longer than 'hour' (50 days)");
