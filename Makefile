@@ -238,7 +238,7 @@ install: all man $(B)/ctprof.bash
 	install -m 644 include/ctprof/snapshot.h $(DESTDIR)$(PREFIX)/include/ctprof/snapshot.h
 	for page in $(PAGES); do install -m 644 $$page \
 		$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; done
-	install -m 644 doc/agent.md doc/filters.md doc/fleet.md doc/fleet-schema.md doc/format.md doc/guide-*.md doc/kernels.md doc/kstats.md doc/kstats-library.md doc/kstats-module.md doc/metrics.md doc/performance.md doc/performance-run.md doc/performance.svg doc/presets.md \
+	install -m 644 doc/agent.md doc/filters.md doc/fleet.md doc/fleet.svg doc/fleet-schema.md doc/format.md doc/guide-*.md doc/kernels.md doc/kstats.md doc/kstats-library.md doc/kstats-module.md doc/metrics.md doc/performance.md doc/performance-run.md doc/performance.svg doc/presets.md \
 		doc/profile-format.md doc/profile.md doc/report.md doc/security.md doc/top.md doc/tour.md doc/unwinding.md \
 		$(DESTDIR)$(PREFIX)/share/doc/ctprof/
 	sed -e 's|@PREFIX@|$(PREFIX)|' packaging/ctprof-agent.service.in \

@@ -1,61 +1,112 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The first steps of doc/fleet.md: a store and an agent by two commands, and hosts that are compared by a third. Two hosts
-# are this one, one after the other; with version 1.5, a program waits for a lock that it did not have before. The others
-# are copies of them, whose threads ran a little more. To be compared, a program needs 5 s of busy time, and a quarter of
-# what it has on the median host, whatever else this host does.
+# The first steps of doc/fleet.md: a store and an agent by two commands, and two groups of hosts compared by a third, with the
+# commands of the page. Two of the hosts are this one, one after the other: shopd 1.4, and shopd 1.5, whose workers wait for a
+# lock. The other six of each group are copies of them, whose times differ by some percent.
+#
+# With PICTURES=DIR, what the page shows is written there: fleet.txt, fleet.svg (tools/record-pictures).
 
-# runs_host NAME VERSION PROGRAM...: an agent of a host that runs the program
-runs_host() {
-	local host=$1 version=$2 pid
+page=doc/fleet.md
 
-	shift 2
-	"$@" > "$scratch/program" &
-	pid=$!
-	at_end "kill $pid; wait $pid"
-	build/ctprof agent --config "$scratch/agent.conf" --host "$host" --label "version=$version" --spool "$scratch/spool.$host" \
-		--interval 1 --duration 24s > "$scratch/said" 2>&1 || { cat "$scratch/said"; return 1; }
-	kill "$pid"
-	wait "$pid" || true
+# command_of_page PATTERN: the first command of an indented line that matches, with this build and the address of this store.
+command_of_page() {
+	local command
+
+	command=$(sed 's/ *# .*//' "$page" | sed -nE "s/^    (sudo )?(ctprof $1)$/build\/\2/p" | sed -n 1p)
+	[ -n "$command" ] || { echo "$page has no command '$1'" >&2; return 1; }
+	sed "s/localhost:8123/127.0.0.1:$store_port/g" <<< "$command"
 }
 
-# copy_host FROM TO PERCENT: more on CPUs
-copy_host() {
-	local table
+# measured_ms HOST: in the store
+measured_ms() {
+	sql "SELECT sum(ms) FROM ctprof.loads WHERE host = '$1'"
+}
 
-	sql "INSERT INTO ctprof.hosts SELECT * REPLACE ('$2' AS host) FROM (SELECT * FROM ctprof.hosts WHERE host = '$1')"
-	sql "INSERT INTO ctprof.states SELECT * REPLACE ('$2' AS host, intDiv(exec_user_ns * (100 + $3), 100) AS exec_user_ns)
-		FROM (SELECT * FROM ctprof.states WHERE host = '$1')"
-	for table in samples loads; do
-		sql "INSERT INTO ctprof.$table SELECT * REPLACE ('$2' AS host) FROM (SELECT * FROM ctprof.$table WHERE host = '$1')"
+# runs_host HOST VERSION: shopd of this version, and an agent that measures it for eight seconds, however long it takes to begin.
+runs_host() {
+	local agent program pid tries=600
+
+	"$scratch/services/shopd" "$scratch/services" > "$scratch/ready" &
+	program=$!
+	at_end "kill $program; wait $program"
+	agent=$(command_of_page 'agent --clickhouse [^ ]+ --label version=1.4')
+	timeout 120 ${agent/version=1.4/version=$2} --host "$1" --comm shopd --spool "$scratch/spool.$1" --interval 1 > "$scratch/said" 2>&1 &
+	pid=$!
+	at_end "kill $pid"
+	until (($(measured_ms "$1") >= 8000)); do
+		((tries--)) && kill -0 "$pid" || { cat "$scratch/said"; return 1; }
+		sleep 0.2
 	done
+	kill "$pid" "$program"
+	wait "$pid" "$program" || true
+}
+
+# varied HOST KEY NAME...: columns with up to 8 % more or less: how much depends on the host, the column and the key of a row.
+varied() {
+	local name list
+
+	for name in "${@:3}"; do
+		list+=", toUInt64($name * (0.92 + 0.16 * (cityHash64('$1', '$name', $2) % 1000) / 1000)) AS $name"
+	done
+	echo "$list"
+}
+
+# copy_host FROM TO
+copy_host() {
+	local table columns
+
+	for table in hosts loads states samples; do
+		case $table in
+		states) columns=$(varied "$2" comm exec_ns runnable_ns lock_futex_ns sleep_disk_ns) ;;
+		samples) columns=$(varied "$2" stack ns) ;;
+		*) columns= ;;
+		esac
+		sql "INSERT INTO ctprof.$table SELECT * REPLACE ('$2' AS host$columns) FROM (SELECT * FROM ctprof.$table WHERE host = '$1')"
+	done
+}
+
+# write_pictures COMMAND: the transcript of the page, and the flame graph of both groups.
+write_pictures() {
+	local flame
+
+	flame=$(command_of_page 'fleet flame --by .*')
+	${flame/ -o *} -o "$scratch/fleet.svg"
+	sed "s|$scratch/services|/usr/bin|g" "$scratch/fleet.svg" > "$PICTURES/fleet.svg"
+	{
+		sed "s|^build/|\$ |; s/127.0.0.1:$store_port/localhost:8123/" <<< "$1"
+		sed "s/127.0.0.1:$store_port/localhost:8123/g; s/ *$//" "$scratch/compared"
+	} > "$PICTURES/fleet.txt"
 }
 
 compares_hosts() {
-	local command percent
+	local command number
 
 	[ "$(id -u)" = 0 ] || skip "needs root"
-	make -s build/tests/programs/{lock_waits,busy} > "$scratch/made" 2>&1
-	cp build/tests/programs/busy "$scratch/shopd"
-	cp build/tests/programs/lock_waits "$scratch/locked"
+	make -s build/tests/programs/slow_services > "$scratch/made" 2>&1
+	mkdir "$scratch/services"
+	cp build/tests/programs/slow_services "$scratch/services/shopd"
 	start_store new
-	# The commands of the page, with the address of this store.
-	command=$(sed -n 's|^    \(ctprof agent .*create-schema\)$|build/\1|p' doc/fleet.md)
-	${command//http:\/\/store:8123/$store_url}
-	echo "clickhouse = $store_url/ctprof" > "$scratch/agent.conf"
-	runs_host web-10 1.4 "$scratch/shopd" 5
-	mv "$scratch/locked" "$scratch/shopd"
-	runs_host web-20 1.5 "$scratch/shopd" mutex
-	for percent in 1 2 3 4 5 6; do
-		copy_host web-10 "web-1$percent" "$percent"
-		copy_host web-20 "web-2$percent" "$percent"
+	grep -q '^    sudo packaging/start-store ' "$page"
+	packaging/start-store "$store_port"
+	touch "$scratch/services/old"
+	runs_host web-01 1.4
+	rm "$scratch/services/old"
+	runs_host web-11 1.5
+	for number in 2 3 4 5 6 7; do
+		copy_host web-01 "web-0$number"
+		copy_host web-11 "web-1$number"
 	done
-	command=$(sed -n 's|^    \(ctprof fleet compare .*\)$|build/\1|p' doc/fleet.md)
-	build/ctprof fleet hosts "ch://${store_url#http://}/ctprof" > "$scratch/hosts"
-	has "the hosts" "$(< "$scratch/hosts")" web-24
-	${command//store:8123/${store_url#http://}} > "$scratch/compared"
+	command=$(command_of_page 'fleet compare .*')
+	COLUMNS=100 $command > "$scratch/compared"
 	has "the comparison" "$(< "$scratch/compared")" "version 1.5 (7 hosts) differs from version 1.4 (7 hosts)"
-	has "the comparison" "$(< "$scratch/compared")" "version 1.5: shopd waits"
+	[ -z "${PICTURES-}" ] || write_pictures "$command"
+	# What the page shows as found.
+	sed -n 's/^<!-- found: \(.*\) -->$/\1/p' "$page" > "$scratch/found"
+	between "patterns" 1 "$(wc -l < "$scratch/found")" 5
+	while read -r pattern; do
+		grep -qE -- "$pattern" "$scratch/compared" || { echo "no line has '$pattern'"; cat "$scratch/compared"; return 1; }
+		grep -qE -- "$pattern" <(sed -n '/^\$ ctprof fleet compare/,/^```$/p' "$page") || { echo "nor has the page: $pattern"; return 1; }
+	done < "$scratch/found"
 }
 
 run_case "the first steps compare hosts" compares_hosts
