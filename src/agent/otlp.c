@@ -13,6 +13,7 @@
 #include "agent/otlp_dictionary.h"
 #include "agent/programs.h"
 #include "agent/sink.h"
+#include "base/protobuf.h"
 #include "base/varint.h"
 #include "os/cgroup_place.h"
 #include "profile/gzip.h"
@@ -82,14 +83,10 @@ static void put_field(struct otlp *o, struct push_body *body, unsigned number,
 	put_bytes(o, body, message->items, message->count);
 }
 
-#define PUT(o, body, type, message)                                                              \
-	({                                                                                       \
-		const size_t length_ = type##__get_packed_size(message);                         \
-		if (!(o)->error && !array_reserve(body, length_))                                \
-			fail(o, &error_no_memory);                                               \
-		if (!(o)->error)                                                                 \
-			(body)->count +=                                                         \
-				type##__pack(message, (uint8_t *)(body)->items + (body)->count); \
+#define PUT(o, body, message)                                       \
+	({                                                          \
+		if (!(o)->error && !protobuf_append(body, message)) \
+			fail(o, &error_no_memory);                  \
 	})
 
 /* --- requests --- */
@@ -217,7 +214,7 @@ static void put_resource(struct otlp *o, struct push_body *body)
 	resource.attributes = a.items;
 	piece.resource = &resource;
 	if (!o->error)
-		PUT(o, body, otlp__resource_profiles, &piece);
+		PUT(o, body, &piece);
 	for (size_t i = 0; i < 2 * a.count; i++)
 		free(a.strings[i]);
 }
@@ -235,7 +232,7 @@ static void end_resource(struct otlp *o)
 	scope.name = (char *)(uintptr_t) "ctprof";
 	scope.version = version ? version : scope.version;
 	piece.scope = &scope;
-	PUT(o, &scopes, otlp__scope_profiles, &piece);
+	PUT(o, &scopes, &piece);
 	put_bytes(o, &scopes, o->profiles.items, o->profiles.count);
 	put_resource(o, &resource);
 	put_field(o, &resource, FIELD_SCOPE_PROFILES, &scopes);
@@ -285,7 +282,7 @@ static void end_profile(struct otlp *o)
 		piece.period = period && period <= INT64_MAX ? (int64_t)period : 1;
 	}
 	piece.profile_id = (ProtobufCBinaryData){ sizeof(id), id };
-	PUT(o, &o->profile, otlp__profile, &piece);
+	PUT(o, &o->profile, &piece);
 	put_field(o, &o->profiles, FIELD_PROFILES, &o->profile);
 	array_clear(&o->profile);
 	o->profile_samples = 0;
@@ -325,7 +322,7 @@ static void put_sample(struct otlp *o, const struct pprof_part_sample *from, uin
 	sample.values = &value;
 	piece.n_samples = 1;
 	piece.samples = &item;
-	PUT(o, &o->profile, otlp__profile, &piece);
+	PUT(o, &o->profile, &piece);
 	o->profile_samples++;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "agent/otlp_dictionary.h"
 
+#include "base/protobuf.h"
 #include "base/utf8.h"
 #include "profile/pprof.h"
 
@@ -15,14 +16,8 @@ static void fail(struct otlp_dictionary *d, struct error *err)
 /* A message with an item of one table. Messages that are written behind each other are one. */
 static void put(struct otlp_dictionary *d, const Otlp__ProfilesDictionary *piece)
 {
-	const size_t length = otlp__profiles_dictionary__get_packed_size(piece);
-
-	if (!d->error && !array_reserve(&d->message, length))
+	if (!d->error && !protobuf_append(&d->message, piece))
 		fail(d, &error_no_memory);
-	if (d->error)
-		return;
-	otlp__profiles_dictionary__pack(piece, (uint8_t *)d->message.items + d->message.count);
-	d->message.count += length;
 }
 
 #define PUT(d, table, item)                                                        \
@@ -52,18 +47,16 @@ static int32_t number(struct otlp_dictionary *d, enum otlp_table table, struct w
 
 /* The same by all that is in an item: nodes and frames that differ may have equal stacks and
  * locations. */
-#define NUMBER_BY_BYTES(d, table, type, item, is_new)                                     \
-	({                                                                                \
-		const size_t length_ = type##__get_packed_size(item);                     \
-		const struct name *bytes_ = NULL;                                         \
-		array_clear(&(d)->packed);                                                \
-		if (array_reserve(&(d)->packed, length_)) {                               \
-			type##__pack(item, (uint8_t *)(d)->packed.items);                 \
-			bytes_ = names_intern(&(d)->strings, (d)->packed.items, length_); \
-		}                                                                         \
-		if (!bytes_)                                                              \
-			fail(d, &error_no_memory);                                        \
-		number(d, table, (struct words){ { (uintptr_t)bytes_ } }, is_new);        \
+#define NUMBER_BY_BYTES(d, table, item, is_new)                                                    \
+	({                                                                                         \
+		const struct name *bytes_ = NULL;                                                  \
+		array_clear(&(d)->packed);                                                         \
+		if (protobuf_append(&(d)->packed, item))                                           \
+			bytes_ =                                                                   \
+				names_intern(&(d)->strings, (d)->packed.items, (d)->packed.count); \
+		if (!bytes_)                                                                       \
+			fail(d, &error_no_memory);                                                 \
+		number(d, table, (struct words){ { (uintptr_t)bytes_ } }, is_new);                 \
 	})
 
 /* --- strings --- */
@@ -252,7 +245,7 @@ static int32_t put_location(struct otlp_dictionary *d, uint32_t node)
 		location.n_attribute_indices = 1;
 		location.attribute_indices = &type;
 	}
-	index = NUMBER_BY_BYTES(d, OTLP_LOCATIONS, otlp__location, &location, &is_new);
+	index = NUMBER_BY_BYTES(d, OTLP_LOCATIONS, &location, &is_new);
 	if (is_new)
 		PUT(d, location_table, &location);
 	return index;
@@ -282,7 +275,7 @@ int32_t otlp_stack(struct otlp_dictionary *d, uint32_t node)
 			fail(d, &error_no_memory);
 	stack.n_location_indices = d->stack.count;
 	stack.location_indices = d->stack.items;
-	d->stack_indexes[node] = NUMBER_BY_BYTES(d, OTLP_STACKS, otlp__stack, &stack, &is_new);
+	d->stack_indexes[node] = NUMBER_BY_BYTES(d, OTLP_STACKS, &stack, &is_new);
 	if (is_new)
 		PUT(d, stack_table, &stack);
 	return d->stack_indexes[node];

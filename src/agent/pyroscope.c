@@ -8,6 +8,7 @@
 #include <pyroscope.pb-c.h>
 
 #include "agent/push.h"
+#include "base/protobuf.h"
 
 /* Messages of one series each, one behind the other, are one message of all of them. */
 static struct error *add_series(struct push_body *body, uint64_t before,
@@ -17,7 +18,6 @@ static struct error *add_series(struct push_body *body, uint64_t before,
 	Pyroscope__RawSample sample = PYROSCOPE__RAW_SAMPLE__INIT, *samples = &sample;
 	Pyroscope__RawProfileSeries series = PYROSCOPE__RAW_PROFILE_SERIES__INIT, *all = &series;
 	Pyroscope__PushRequest request = PYROSCOPE__PUSH_REQUEST__INIT;
-	size_t length;
 
 	(void)before;
 	for (size_t i = 0; i < labels->count; i++) {
@@ -34,12 +34,7 @@ static struct error *add_series(struct push_body *body, uint64_t before,
 	series.samples = &samples;
 	request.n_series = 1;
 	request.series = &all;
-	length = pyroscope__push_request__get_packed_size(&request);
-	if (!array_reserve(body, length))
-		return &error_no_memory;
-	pyroscope__push_request__pack(&request, (uint8_t *)body->items + body->count);
-	body->count += length;
-	return NULL;
+	return protobuf_append(body, &request) ? NULL : &error_no_memory;
 }
 
 static const struct push_format format = {

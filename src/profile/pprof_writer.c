@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hex.h"
+#include "base/protobuf.h"
 #include "base/sum.h"
 #include "base/utf8.h"
 #include "profile/pprof.h"
@@ -29,15 +30,13 @@ static void flush(struct pprof_writer *w)
 
 void pprof_emit(struct pprof_writer *w, const Pprof__Profile *piece)
 {
-	const size_t length = pprof__profile__get_packed_size(piece);
+	const size_t before = w->packed.count;
 
-	if (!w->error && !array_reserve(&w->packed, length + 1))
+	if (!w->error && !protobuf_append(&w->packed, piece))
 		pprof_fail(w, &error_no_memory);
 	if (w->error)
 		return;
-	pprof__profile__pack(piece, w->packed.items + w->packed.count);
-	w->packed.count += length;
-	w->bytes += length;
+	w->bytes += w->packed.count - before;
 	if (w->packed.count >= PACKED_ENOUGH)
 		flush(w);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A protobuf message may be encoded in pieces: decoders concatenate the repeated fields of all
- * pieces. So each series is packed as a family of its own with one series, and the pieces are
- * written after their total length.
+ * Each series is packed as a family of its own with one series, and the pieces of a family are
+ * written after their total length (base/protobuf.h).
  */
 #include <metrics.pb-c.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/protobuf.h"
 #include "base/varint.h"
 #include "report/exposition.h"
 #include "report/native_histogram.h"
@@ -25,17 +25,6 @@ struct protobuf_writer {
 	Prometheus__BucketSpan spans[NATIVE_BUCKETS_MAX], *span_pointers[NATIVE_BUCKETS_MAX];
 	int64_t deltas[NATIVE_BUCKETS_MAX];
 };
-
-static bool pack(struct protobuf_writer *w, const Prometheus__MetricFamily *piece)
-{
-	const size_t length = prometheus__metric_family__get_packed_size(piece);
-
-	if (!array_reserve(&w->packed, length + 1))
-		return false;
-	prometheus__metric_family__pack(piece, w->packed.items + w->packed.count);
-	w->packed.count += length;
-	return true;
-}
 
 /* --- a series --- */
 
@@ -153,7 +142,7 @@ static bool put_series(struct protobuf_writer *w, const struct metric_family *fa
 	}
 	piece.n_metric = 1;
 	piece.metric = &pointer;
-	return pack(w, &piece);
+	return protobuf_append(&w->packed, &piece);
 }
 
 /* --- a family --- */
@@ -175,7 +164,7 @@ static bool put_head(struct protobuf_writer *w, const struct metric_family *fami
 	piece.name = name;
 	piece.help = (char *)(uintptr_t)family->help;
 	piece.type = types[family->type];
-	return pack(w, &piece);
+	return protobuf_append(&w->packed, &piece);
 }
 
 static bool put_family(struct protobuf_writer *w, const struct metric_family *family)
