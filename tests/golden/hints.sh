@@ -23,7 +23,7 @@ list_said() {
 		command != "" && command != "-" && line !~ /^(!|\[)/ { print command "\t" line }' "$@"
 }
 
-transcripts=("$root"/tests/golden/cases/* "$root"/doc/guide-*.md "$root"/doc/fleet.md)
+transcripts=("$root"/tests/golden/cases/* "$root"/doc/guide-*.md)
 list_said "${transcripts[@]}" > "$scratch/said"
 taken() {
 	"$@" < "$scratch/said"
