@@ -74,7 +74,7 @@ static struct error *load_data(struct store *store, const struct store_url *url,
 
 	run->has_data = !err;
 	if (!err && !run->data.hosts.count)
-		err = store_nothing(store, url, "samples");
+		err = store_nothing(store, url, "loads");
 	return err;
 }
 

@@ -12,8 +12,8 @@
 
 /* --- what is shown --- */
 
-/* Findings of one host and program have one cause mostly: the first, which is the largest, stands
- * for them. */
+/* Findings of one host and program mostly have one cause, so each host and program has one line:
+ * its largest finding, which is the first. */
 struct finding_lines {
 	struct {
 		ARRAY(uint32_t);
@@ -129,6 +129,10 @@ static void print_headline(const struct fleet_report *report, FILE *out)
 {
 	const size_t hosts = report->data->hosts.count, found = hosts_found(report);
 
+	if (!report->findings->tests) {
+		fprintf(out, "Nothing could be compared, on %zu host%s.\n", hosts, plural(hosts));
+		return;
+	}
 	switch (report->comparison) {
 	case FLEET_OF_HOSTS:
 		if (found)
@@ -151,24 +155,27 @@ static void print_headline(const struct fleet_report *report, FILE *out)
 	}
 }
 
-/* What the statement is worth. */
+/* What a comparison needs. */
+static const char *const needs[] = {
+	[FLEET_OF_HOSTS] = "At least 4 hosts are needed that run the same program for long enough: "
+			   "from fewer it is not known how much hosts differ by chance.",
+	[FLEET_OF_GROUPS] = "Each group needs at least 2 hosts that run the same program for long "
+			    "enough: from fewer it is not known how much hosts differ by chance.",
+	[FLEET_OF_TIMES] = "There is too little data before the time, or after it.",
+};
+
+/* What was compared, and what was not. */
 static void print_basis(const struct fleet_report *report, FILE *out)
 {
 	const struct fleet_findings *findings = report->findings;
 
-	fprintf(out, "Compared: %zu measures of programs, %zu values", findings->measures,
-		findings->tests);
 	if (findings->tests)
-		fprintf(out, "; at most 1 in 20 findings is chance");
-	fprintf(out, ".\n");
-	if (findings->measures_too_few && !findings->measures)
 		fprintf(out,
-			"%s: no spread between hosts is known from fewer, so nothing can be "
-			"said of which is unlike the others.\n",
-			report->comparison == FLEET_OF_HOSTS ? "At least 4 hosts are needed"
-			: report->comparison == FLEET_OF_GROUPS
-				? "Each group needs at least 2 hosts"
-				: "Too few slices of time");
+			"Compared: %zu values of %zu measures; of all findings, at most 1 in 20 is "
+			"expected to be chance.\n",
+			findings->tests, findings->measures);
+	if (findings->measures_too_few && !findings->measures)
+		fprintf(out, "%s\n", needs[report->comparison]);
 	else if (findings->measures_too_few)
 		fprintf(out, "%zu measures were not compared: too few hosts have them.\n",
 			findings->measures_too_few);
@@ -572,7 +579,8 @@ static struct error *print_for_people(const struct fleet_report *report,
 	if (count)
 		err = print_table(report, lines, limit, out);
 	if (!err && count > limit)
-		fprintf(out, "%zu more: --limit 0\n", count - limit);
+		fprintf(out, "%zu more row%s: --limit 0 shows all\n", count - limit,
+			plural(count - limit));
 	if (!err && count)
 		fprintf(out, "\n");
 	if (!err)

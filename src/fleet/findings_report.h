@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What comparisons of hosts found, for people and for programs: the answer in words, a table, and
- * the command to run next.
+ * Prints what comparisons of hosts found: for people the answer in words, a table and the command
+ * to run next; for programs a table of all findings.
  */
 #ifndef FLEET_FINDINGS_REPORT_H
 #define FLEET_FINDINGS_REPORT_H
@@ -23,19 +23,18 @@ struct fleet_report {
 	enum table_format format;
 	size_t limit; /* rows for people; 0: all */
 	size_t width; /* of the terminal */
-	bool all;     /* each finding, and not one for each host and program alone */
+	bool all;     /* a row for each finding; else one for each host and program */
 };
 
 /* Prints to `out`. */
 struct error *fleet_report_print(const struct fleet_report *report, FILE *out) MUST_CHECK;
 
-/* Values of parameters of a URL; NULL: as they are. */
+/* New values of parameters of a URL; NULL: leave what the URL has. */
 struct fleet_parameters {
 	const char *host, *process, *from, *to;
 };
 
-/* The URL with these values, instead of all that it has of these parameters. To be freed; NULL: no
- * memory. */
+/* The URL with these parameters replaced. To be freed; NULL: no memory. */
 char *fleet_url_with(const char *url, const struct fleet_parameters *parameters);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/hex.h"
 #include "base/text.h"
 
-/* The value of two digits of either case; 0: they are none, or a NUL. */
+/* The byte that two hexadecimal digits of either case stand for; 0: invalid, or a NUL. */
 static int byte_of(const char *digits)
 {
 	int high = hex_digit((char)(digits[0] | 0x20));
@@ -14,7 +14,7 @@ static int byte_of(const char *digits)
 	return low < 0 ? 0 : high << 4 | low;
 }
 
-/* The bytes of a part of a path that ends in a NUL, of which "%XX" is one. False: it is wrong. */
+/* Decode %XX in place. False: it is malformed, or %00. */
 static bool decode(char *part)
 {
 	char *to = part;
@@ -48,7 +48,8 @@ struct error *store_address_parse(const char *url, struct store_address *ret)
 	if (text_ends(text_of(database), TEXT("/")))
 		database[strlen(database) - 1] = '\0';
 	if (!*database || strchr(database, '/') || !decode(database))
-		return error_create("the URL does not name a database: http://HOST:8123/DATABASE");
+		return error_create("the URL has no valid name of a database: expected "
+				    "http://HOST:8123/DATABASE");
 	server = text_print("%.*s", (int)(slash + 1 - url), url);
 	if (!server)
 		return &error_no_memory;

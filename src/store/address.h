@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where an agent's tables are, as its option and its configuration have it:
+ * The value of the option --clickhouse: the server and the database of the tables.
  *
  *	http[s]://HOST[:PORT]/DATABASE
  *
- * Bytes of the name of the database may be written as %XX.
+ * Bytes of DATABASE may be written as %XX.
  */
 #ifndef STORE_ADDRESS_H
 #define STORE_ADDRESS_H
@@ -12,8 +12,8 @@
 #include "base/error.h"
 
 struct store_address {
-	char *server;   /* "http://HOST:PORT/", to which queries are appended; to be freed */
-	char *database; /* its bytes; to be freed */
+	char *server;   /* "http://HOST:PORT/": requests append "?query=..."; to be freed */
+	char *database; /* decoded; to be freed */
 };
 
 struct error *store_address_parse(const char *url, struct store_address *ret) MUST_CHECK;

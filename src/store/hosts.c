@@ -61,7 +61,7 @@ static const struct store_column fact_columns[FACT_COLUMNS] = {
 	[FACT_ARCH] = { "arch", STORE_STRING },  [FACT_MODEL] = { "cpu_model", STORE_STRING },
 };
 
-/* One line of text that tells a terminal nothing. */
+/* One line, without control characters. */
 static char *safe_copy(struct text text)
 {
 	char *copy = strndup(text.length ? text.bytes : "", text.length);
@@ -125,8 +125,8 @@ static struct error *read_loads(struct store *store, const struct store_url *url
 	return err;
 }
 
-/* Loads are not kept as long as sums by hour are: then a host was there in each hour that it has a
- * sum of. */
+/* Sums by hour are kept longer than loads. Where loads are gone, a host counts as observed in each
+ * hour that it has sums of. */
 static struct error *read_hours(struct store *store, const struct store_url *url,
 				struct store_hosts *hosts)
 {
@@ -163,7 +163,7 @@ static struct error *set_text(char **text, struct text value)
 	return NULL;
 }
 
-/* A host that has facts and no load in this time is none of those that are asked for. */
+/* Hosts that have facts but no load in this time are left out. */
 static struct error *take_facts(void *context, const union store_value *values)
 {
 	struct store_hosts *hosts = context;
@@ -379,10 +379,10 @@ static struct error *no_host(struct store *store, const struct store_url *url)
 	if (!there.count)
 		return error_coded(ENODATA, "the tables are empty: no agent has sent anything");
 	print_more(&there);
-	return error_coded(ENODATA,
-			   "no rows of such hosts from %s to %s; there are %s, from %s to %s",
-			   from.text, to.text, there.names, stamp_of(there.first_s).text,
-			   stamp_of(there.last_s).text);
+	return error_coded(
+		ENODATA, "no selected host has rows from %s to %s; the store has %s, from %s to %s",
+		from.text, to.text, there.names, stamp_of(there.first_s).text,
+		stamp_of(there.last_s).text);
 }
 
 struct error *store_nothing(struct store *store, const struct store_url *url, const char *table)
@@ -402,9 +402,9 @@ struct error *store_nothing(struct store *store, const struct store_url *url, co
 	if (err)
 		return err;
 	if (!there.count)
-		return error_coded(ENODATA, "no rows of %s of these hosts from %s to %s", table,
-				   stamp_of(url->from_s).text, stamp_of(url->to_s).text);
+		return error_coded(ENODATA, "the selected hosts have no rows of %s from %s to %s",
+				   table, stamp_of(url->from_s).text, stamp_of(url->to_s).text);
 	print_more(&there);
-	return error_coded(ENODATA, "no rows of %s match; of '%s' there are %s", table,
+	return error_coded(ENODATA, "no rows of %s match; values of '%s' in this time: %s", table,
 			   store_selector_names[by], there.names);
 }

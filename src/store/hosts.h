@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The hosts that a query is about, and for how long the store has rows of them.
+ * The hosts that a query selects, and for how long each was observed.
  *
  *	struct store_hosts hosts;
  *	err = store_hosts_read(store, &url, &hosts);
@@ -22,7 +22,7 @@ struct store_host {
 	uint64_t observed_ns; /* the sum of its intervals */
 	uint64_t threads;     /* most in an interval */
 	uint64_t agent_cpu_ns, bpf_ns;
-	struct store_pressure cpu, memory, io, irq; /* of cpu and irq one half each */
+	struct store_pressure cpu, memory, io, irq; /* cpu: `some` only; irq: `full` only */
 	/* Of its last boot in the store; 0 and "" if unknown. */
 	uint32_t cpus;
 	uint64_t memory_bytes;
@@ -35,26 +35,26 @@ struct store_hosts {
 	uint64_t longest_ns;      /* of one */
 };
 
-/* Fails if the store has no rows of any host that the URL selects (errnum ENODATA), and says which
- * there are. */
+/* Fails if no host that the URL selects has rows (errnum ENODATA); the error names those that do.
+ */
 struct error *store_hosts_read(struct store *store, const struct store_url *url,
 			       struct store_hosts *ret) MUST_CHECK;
 
 /* "web-1", or "100 hosts", to be freed; NULL: no memory. */
 char *store_hosts_words(const struct store_hosts *hosts);
 
-/* The text that all hosts have; NULL: they differ, or it is unknown. */
+/* The value that all hosts have in common; NULL: they differ, or it is unknown. */
 const char *store_hosts_kernel(const struct store_hosts *hosts);
 const char *store_hosts_arch(const struct store_hosts *hosts);
 const char *store_hosts_cpu_model(const struct store_hosts *hosts);
 
-/* Of all together. */
+/* Sums over all hosts. */
 uint64_t store_hosts_cpus(const struct store_hosts *hosts);
 uint64_t store_hosts_memory(const struct store_hosts *hosts);
 
-/* An error (errnum ENODATA) that says that there are no rows of what the URL selects, and what
- * there is instead: the values of this column that have most rows. `table` is "samples" or
- * "threads". */
+/* The error (errnum ENODATA) for a query that found no rows in `table` ("samples", "threads" or
+ * "loads"). It names what the store has instead: the most frequent values of the column that the
+ * URL selects by, or hosts and times. */
 struct error *store_nothing(struct store *store, const struct store_url *url,
 			    const char *table) MUST_CHECK;
 

@@ -46,7 +46,8 @@ static struct error *send(const struct asking *asking, const char *query, struct
 	if (err)
 		return err;
 	if (answer.status / 100 != 2)
-		return error_create("%s", *answer.said ? answer.said : "it refuses the query");
+		return error_create("%s",
+				    *answer.said ? answer.said : "the server refuses the query");
 	return reader ? rows_reader_finish(reader) : NULL;
 }
 
@@ -164,7 +165,7 @@ struct error *store_schema_create(struct http_client *client, const char *server
 	if (err)
 		return err;
 	if (!store_server_parse(text_of(made.version), &known))
-		return error_create("the server is no ClickHouse: its version is '%s'",
+		return error_create("the server is not ClickHouse: its version is '%s'",
 				    made.version);
 	asking.settings = schema_settings(&known);
 	err = make(&asking, &known, wanted, &made);

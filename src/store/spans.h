@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Rows of a time: all rows, or sums by minute and hour (store/schema.h) where the time has whole
- * ones, with the rows themselves at its ends. Totals are the same either way. Sums lack what cannot
- * be summed up, and are kept longer than rows.
+ * Which tables a time is read from: the rows themselves; or sums by minute and hour
+ * (store/schema.h) for its whole minutes and hours, and rows at its ends. Totals are the same. Sums
+ * are smaller and kept longer, but lack what cannot be summed up.
  */
 #ifndef STORE_SPANS_H
 #define STORE_SPANS_H
@@ -17,12 +17,13 @@ enum store_detail {
 	STORE_HOURS,   /* the same by hour */
 };
 
-/* Rows up to two hours: they say more. */
+/* Rows for up to two hours, since they have all columns; sums for longer times. */
 enum store_detail store_detail_of(const struct store_url *url);
 
 /*
- * What to read where there was nothing: sums, which are kept longer, if the kept rows of this table
- * begin after the time. `*ret_more` false: nothing else, as rows of the time would still be there.
+ * If a query found no rows, set `*detail` to the next coarser one to try: sums are kept longer.
+ * `*ret_more` is false if the table still has older rows than the time asked for, so that coarser
+ * sums would be empty, too.
  */
 struct error *store_detail_next(struct store *store, const struct store_url *url, const char *table,
 				enum store_detail *detail, bool *ret_more) MUST_CHECK;
@@ -32,15 +33,16 @@ struct store_span {
 	uint64_t from_s, to_s;
 };
 
-/* hours in the middle, minutes at both sides, rows at both ends */
+/* Hours in the middle, minutes on both sides, rows at both ends. */
 #define STORE_SPANS_MAX 5
 
-/* Divide from_s <= t < to_s, in the order of time. Returns how many there are. */
+/* Divide from_s <= t < to_s into spans, in the order of time. Returns their number. */
 size_t store_spans(uint64_t from_s, uint64_t to_s, enum store_detail detail,
 		   struct store_span ret[STORE_SPANS_MAX]);
 
-/* Add a subquery in parentheses: expressions over the rows that the URL selects, of a table that
- * has sums. `of_sums` is used for rows at the ends of sums, too. */
+/* Add a subquery in parentheses over the rows that the URL selects, of a table that has sums. Its
+ * columns are the expressions `of_rows`, or `of_sums` if it reads sums and the rows at their ends.
+ */
 struct store_rows {
 	const char *table, *of_rows, *of_sums;
 	unsigned selectors;

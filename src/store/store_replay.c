@@ -103,7 +103,7 @@ static struct error *take_thread(void *context, const union store_value *row)
 		   : thread_columns_take(&loading->columns, row + THREAD_COLUMNS, snapshot, thread);
 }
 
-/* Of the rows that begin before `end_s`. */
+/* Sum up the rows of intervals that begin before `end_s`. */
 static struct error *load_threads(struct store_replay *replay, uint64_t end_s,
 				  struct ctprof_snapshot *snapshot)
 {
@@ -199,7 +199,8 @@ static struct error *read_intervals(struct store_replay *replay)
 	return err;
 }
 
-/* A second agent, or a clock that was set, may let intervals overlap: captures are in order. */
+/* Intervals may overlap, if there is a second agent or the clock was set; times of captures
+ * increase. */
 static struct error *list_captures(const struct store_replay *replay, struct captures *captures)
 {
 	uint64_t last_ms = replay->intervals.items[0].begun_s * 1000;
@@ -225,11 +226,11 @@ static struct error *check_host(struct store_replay *replay)
 	struct error *err;
 
 	if (replay->url.to_s - replay->url.from_s > STORE_REPLAY_MOST_S)
-		return error_create("a replay shows at most a day: choose 'from' and 'to'");
+		return error_create("a replay covers at most a day: choose 'from' and 'to'");
 	err = store_hosts_read(replay->store, &replay->url, &hosts);
 	if (!err && hosts.count > 1)
-		err = error_create("a replay is of one host, and this selects %zu: add e.g. "
-				   "host=%s",
+		err = error_create("a replay is of one host, and this query selects %zu: add "
+				   "e.g. host=%s",
 				   hosts.count, hosts.items[0].name);
 	if (!err)
 		replay->cpus = hosts.items[0].cpus;

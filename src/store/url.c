@@ -82,7 +82,7 @@ static int digit_of(struct text text, size_t at)
 	return hex_digit(c >= 'A' && c <= 'F' ? (char)(c - 'A' + 'a') : c);
 }
 
-/* The bytes that are written, as a string: no NUL is among them. */
+/* Decode %XX into bytes, as a string: %00 is an error. */
 static struct error *decode(struct text written, const char *what, char **ret)
 {
 	_cleanup_free_ char *bytes = malloc(written.length + 1);
@@ -99,7 +99,7 @@ static struct error *decode(struct text written, const char *what, char **ret)
 		high = digit_of(written, i + 1);
 		low = digit_of(written, i + 2);
 		if (high < 0 || low < 0 || (!high && !low))
-			return error_create("%s: expected two hexadecimal digits behind %%", what);
+			return error_create("%s: expected two hexadecimal digits after %%", what);
 		bytes[length - 1] = (char)(high << 4 | low);
 		i += 2;
 	}
@@ -147,10 +147,9 @@ static const char *port_of(struct text host)
 static struct error *check_user(struct text user)
 {
 	if (memchr(user.bytes, ':', user.length))
-		return error_create(
-			"a password on the command line is visible to all users of this "
-			"host: write it into ~/.netrc, or a file that CTPROF_NETRC "
-			"names");
+		return error_create("a password on the command line is visible to all users of "
+				    "this host: write it into ~/.netrc, or into the file that "
+				    "CTPROF_NETRC names");
 	for (size_t i = 0; i < user.length; i++)
 		if (!is_plain(user.bytes[i]))
 			return error_create("invalid user: expected letters, digits and -._~");
@@ -297,8 +296,9 @@ static struct error *take(struct parsing *parsing, const char *name, char **valu
 		return take_time(parsing, *value, &parsing->has_to, &parsing->url->to_s);
 	if (strcmp(name, "by") == 0)
 		return take_by(parsing, *value);
-	return error_create("no such parameter; there are host, process, comm, cgroup, label.NAME, "
-			    "from, to and by");
+	return error_create(
+		"unknown parameter; expected host, process, comm, cgroup, label.NAME, from, "
+		"to or by");
 }
 
 static struct error *take_pair(struct parsing *parsing, struct text pair)
@@ -336,7 +336,7 @@ static struct error *parse_parameters(struct parsing *parsing, struct text rest)
 	if (!parsing->has_from)
 		url->from_s = url->to_s > HOUR_S ? url->to_s - HOUR_S : 0;
 	if (url->from_s >= url->to_s)
-		return error_create("parameter 'from': it is not before 'to'");
+		return error_create("parameter 'from': the time is not before 'to'");
 	return NULL;
 }
 

@@ -22,7 +22,7 @@
 #include "base/error.h"
 #include "base/text.h"
 
-/* What rows are selected by; each is a column of its name. */
+/* Parameters that select rows. Each is also the name of a column. */
 enum store_selector {
 	STORE_SELECT_HOST,
 	STORE_SELECT_PROCESS,
@@ -37,7 +37,7 @@ struct store_label {
 };
 
 struct store_url {
-	char *written;  /* as the user wrote it, for messages: one line without a password */
+	char *written;  /* as the user wrote it, safe to print: it has no password */
 	char *server;   /* "http://HOST:PORT/" */
 	char *user;     /* NULL: none was given */
 	char *database; /* bytes, not encoded; never empty */
@@ -46,22 +46,21 @@ struct store_url {
 	} globs[STORE_SELECTORS]; /* empty: all */
 	struct {
 		ARRAY(struct store_label);
-	} labels;              /* of one name, any may match; of each name, one must */
+	} labels;              /* for each name, one of its globs must match */
 	uint64_t from_s, to_s; /* Unix seconds: from_s <= t < to_s */
 	bool by_host;
 };
 
-/* Most values of all parameters together. */
+/* The most values of all parameters together. */
 #define STORE_URL_VALUES_MAX 256
 
-/* Is it such a query, rather than a path? */
+/* Does the text begin with ch:// or chs://? */
 bool store_is_url(const char *text);
 
-/* Relative times are before `now_s`. An error names the parameter. */
+/* Relative times are subtracted from `now_s`. Errors name the parameter. */
 struct error *store_url_parse(const char *text, uint64_t now_s, struct store_url *ret) MUST_CHECK;
 
-/* `text` with every byte that is not a letter, digit or one of -._~ as %XX, to be freed; NULL: no
- * memory. */
+/* Encode all bytes but letters, digits and -._~ as %XX. To be freed; NULL: no memory. */
 char *store_url_encode(struct text text);
 
 /* Takes one that is all zero. */

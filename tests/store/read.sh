@@ -123,7 +123,7 @@ replays() {
 	equal "rows and time" "$(cat "$scratch/sum")" "$(sql "SELECT count(), sum(state_exec_ns) FROM fleet.threads
 		WHERE host = 'web-2' AND t >= toDateTime($from) AND t < toDateTime($end_s)" | tr '\t' ' ')"
 	fails 1 $ctprof top --batch --replay "$query?from=$from&to=$end_s"
-	has "several hosts" "$output" "a replay is of one host, and this selects 3: add e.g. host=web-1"
+	has "several hosts" "$output" "a replay is of one host, and this query selects 3: add e.g. host=web-1"
 	fails 1 $ctprof top --batch --replay "$query?host=web-1&from=$((end_s - 100000))&to=$end_s"
 	has "a long time" "$output" "at most a day"
 }
@@ -183,15 +183,15 @@ tells_what_there_is() {
 
 	fill "$1"
 	fails 1 $ctprof flame "$query?host=db-*&to=$end_s"
-	has "hosts" "$output" "there are web-1, web-2, web-3, from 20"
+	has "hosts" "$output" "the store has web-1, web-2, web-3, from 20"
 	fails 1 $ctprof flame "$query?process=mysqld&to=$end_s"
-	has "processes" "$output" "of 'process' there are "
+	has "processes" "$output" "values of 'process' in this time: "
 	fails 1 $ctprof show "$query?comm=x';DROP%20TABLE%20samples&to=$end_s"
-	has "names" "$output" "of 'comm' there are worker-"
+	has "names" "$output" "values of 'comm' in this time: worker-"
 	# Sums of its hour are of other times, and count only if rows of the time are no longer kept.
 	for command in flame show; do
 		fails 1 $ctprof $command "$query?from=$((end_s + 60))&to=$((end_s + 120))"
-		has "the hour of others" "$output" "there are web-1, web-2, web-3, from 20"
+		has "the hour of others" "$output" "the store has web-1, web-2, web-3, from 20"
 	done
 	fails 1 $ctprof flame "ch://127.0.0.1:$store_port/nothing"
 	has "a database" "$output" "there is no such database"

@@ -32,13 +32,13 @@ TEST(others_are_refused)
 	refuse("store:8123/ctprof", "expected http://HOST:8123/DATABASE");
 	refuse("http:///ctprof", "expected");
 	refuse("http://h/a?user=x", "expected");
-	refuse("http://h", "does not name a database");
-	refuse("http://h/", "does not name");
-	refuse("http://h/a/b", "does not name");
-	refuse("http://h/a%", "does not name");
-	refuse("http://h/a%0", "does not name");
-	refuse("http://h/a%00", "does not name");
-	refuse("http://h/a%zz", "does not name");
+	refuse("http://h", "has no valid name of a database");
+	refuse("http://h/", "has no valid name");
+	refuse("http://h/a/b", "has no valid name");
+	refuse("http://h/a%", "has no valid name");
+	refuse("http://h/a%0", "has no valid name");
+	refuse("http://h/a%00", "has no valid name");
+	refuse("http://h/a%zz", "has no valid name");
 }
 
 UNIT_TESTS(cmocka_unit_test(a_url_has_a_server_and_a_database),
