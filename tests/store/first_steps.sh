@@ -99,6 +99,9 @@ compares_hosts() {
 	command=$(command_of_page 'fleet compare .*')
 	COLUMNS=100 $command > "$scratch/compared"
 	has "the comparison" "$(< "$scratch/compared")" "version 1.5 (7 hosts) differs from version 1.4 (7 hosts)"
+	# The command that it names next shows where.
+	eval "build/$(sed -n 's/^Next: //p' "$scratch/compared")" > "$scratch/stacks"
+	has "the stacks of both groups" "$(< "$scratch/stacks")" take_order
 	[ -z "${PICTURES-}" ] || write_pictures "$command"
 	# What the page shows as found.
 	sed -n 's/^<!-- found: \(.*\) -->$/\1/p' "$page" > "$scratch/found"
