@@ -12,13 +12,12 @@
  *	}
  *	counters_destroy(counters);
  *
- * Of the previous capture it keeps the totals of each thread, packed to about one byte for each
- * total that is zero, since most are. A thread whose totals are the same, byte by byte, did
- * nothing.
+ * It keeps the totals of each thread of the previous capture, packed: most are 0 and take one byte.
+ * A thread whose packed totals are the same as before did nothing.
  *
- * Totals never decrease: the kernel may take back a part of a time that it estimates, and then the
- * change is 0 until the total has caught up. So the changes of all intervals of a thread add up to
- * what its totals grew by.
+ * Changes are never negative: if the kernel takes back a part of a time that it had estimated, the
+ * change is 0 until the total has caught up. So the changes of a thread over all intervals add up
+ *to what its totals grew by.
  */
 #ifndef AGENT_COUNTERS_H
 #define AGENT_COUNTERS_H
@@ -39,8 +38,8 @@ struct error *counters_create(struct agent_counters **ret) MUST_CHECK;
 
 /*
  * Replace the totals of threads, cgroups and pressure by their changes since the previous call, and
- * drop threads and cgroups without any. Other values stay: they are those at the end. Threads that
- * began since then count from 0. Of states (state_*_ns) and `thread_count` the values stay, too.
+ * drop threads and cgroups without any. All other values stay as captured, among them states
+ * (state_*_ns) and `thread_count`. Totals of threads that began since then are changes from 0.
  *
  * memory.stat and memory.events of cgroups stay as they are. A cgroup that was not in the previous
  * capture is left out, since it may be older.

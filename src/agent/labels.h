@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The labels of a program, as Pyroscope and Parca take them: names as Prometheus has them, each
- * once; values of valid UTF-8, never empty.
+ * The labels of a program for Pyroscope and Parca: names are unique and valid for Prometheus,
+ *values are valid UTF-8 and never empty.
  *
  *	__name__       process_cpu
  *	service_name   the program
@@ -29,8 +29,8 @@ struct labels {
 	struct arena arena; /* of names and values */
 };
 
-/* Labels of the configuration whose names mean something else, or that are too many, are left out:
- * names that others have already get "agent_" before them. */
+/* A label of the configuration whose name is reserved or used already gets the prefix "agent_". It
+ * is left out if that name is used, too, or if there are LABELS_MOST. */
 struct error *labels_make(struct labels *labels, const struct agent_identity *identity,
 			  const struct push_program *program) MUST_CHECK;
 void labels_deinit(struct labels *labels);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is known of the cgroups of intervals (capture/cgroup_labels.h): read when a cgroup is seen
- * first, and again every hour, since a store keeps labels for a limited time.
+ * Labels of the cgroups of an interval (capture/cgroup_labels.h): read when a cgroup is first seen,
+ * and again every hour, since a store keeps labels for a limited time.
  *
  *	err = agent_places_create(proc, &places);
  *	err = agent_places_take(places, profile, now, &rows, &count);      each interval

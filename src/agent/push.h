@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What sinks have in common that send pprof profiles of programs with labels: those of Pyroscope
- * and Parca. They differ in how a request holds profiles.
+ * Shared by the sinks that send a pprof profile with labels for each program (Pyroscope and Parca).
+ * They differ in the form of a request.
  */
 #ifndef AGENT_PUSH_H
 #define AGENT_PUSH_H
@@ -12,13 +12,13 @@
 
 struct push_format {
 	const char *target, *content_type;
-	/* Adds a profile, which is packed, to a body that has `before` profiles. */
+	/* Appends a packed profile to a body that has `before` profiles. */
 	struct error *(*add)(struct push_body *body, uint64_t before, const struct labels *labels,
 			     struct text profile)MUST_CHECK;
 	struct text end; /* of a body */
 };
 
-/* The object of such a sink. */
+/* An open sink of this kind. */
 struct push;
 
 struct error *push_open(const struct push_format *format, const struct sink_options *options,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The body of a request that grows, and the header that tells a server the tenant.
+ * The body of a request, to which parts are appended, and the header that names the tenant.
  */
 #ifndef AGENT_PUSH_BODY_H
 #define AGENT_PUSH_BODY_H
@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 
-/* A body is sent when it has more: agents forward them to servers that take 4 MiB by default. */
+/* A body that is larger is sent, and a new one begun: servers take 4 MiB by default. */
 #define PUSH_BODY_ENOUGH ((size_t)2 << 20)
 
 struct push_body {

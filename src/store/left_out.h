@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Metrics that rows of the table threads do not have, since others tell the same: they would take a
- * third of a row. Their bits are not set, and readers restore them.
+ * Metrics that are not stored in the table threads, since they can be computed from others; they
+ * would be a third of a row. Their bits are not set, and readers restore them.
  *
  * The states of threads are rounded, for the same reason: `states` has the exact times of each
  * program.
@@ -25,8 +25,7 @@ static inline uint64_t store_round(uint64_t ns)
 									  << STORE_STATE_SHIFT;
 }
 
-/* Give a record that was read from a row what was left out of it, where what it is made of was
- * measured. */
+/* Compute the metrics that were left out of a row from those that were measured. */
 void store_restore(struct thread_record *record);
 
 #endif

@@ -50,12 +50,12 @@ struct rows {
 	ARRAY(char);
 };
 
-/* A number that its column has no room for becomes the largest that it has room for. Texts are
- * bytes of any kind. Without memory, the rows are as they were. */
+/* A number that does not fit into its column becomes the largest one that does. Texts may have any
+ * bytes. Without memory, the rows are unchanged. */
 struct error *rows_append(struct rows *rows, const struct store_column *columns, size_t count,
 			  const union store_value *values) MUST_CHECK;
 
-/* Gets a row, of which nothing is valid after it returns. Its error ends the reading. */
+/* Called with each row, which is valid until it returns. Its error ends the reading. */
 typedef struct error *rows_taker(void *context, const union store_value *values);
 
 /* The longest row that is read, in bytes, and the longest array. */
@@ -71,7 +71,7 @@ struct rows_reader {
 	struct {
 		ARRAY(char);
 	} begun;       /* of a row whose end has not come */
-	size_t needed; /* bytes in `begun` before it is worth another look */
+	size_t needed; /* do not parse `begun` again before it has so many bytes */
 	struct {
 		ARRAY(union store_value);
 	} values;
