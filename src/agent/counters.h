@@ -17,7 +17,7 @@
  *
  * Changes are never negative: if the kernel takes back a part of a time that it had estimated, the
  * change is 0 until the total has caught up. So the changes of a thread over all intervals add up
- *to what its totals grew by.
+ * to what its totals grew by.
  */
 #ifndef AGENT_COUNTERS_H
 #define AGENT_COUNTERS_H

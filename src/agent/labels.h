@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The labels of a program for Pyroscope and Parca: names are unique and valid for Prometheus,
- *values are valid UTF-8 and never empty.
+ * values are valid UTF-8 and never empty.
  *
  *	__name__       process_cpu
  *	service_name   the program

@@ -33,8 +33,8 @@ static const struct {
 	  "--clickhouse URL'",
 	  false },
 	{ 81, "there is no such database on the server", false },
-	{ 47, "the tables are not those of this version of ctprof", true },
-	{ 192, "the server denies access: is the user right?", false },
+	{ 47, "the tables are not those that this version of ctprof expects", true },
+	{ 192, "the server denies access: it does not know this user", false },
 	{ 193,
 	  "the server denies access: is the password in ~/.netrc, or in the file that "
 	  "CTPROF_NETRC names?",
@@ -210,7 +210,7 @@ static struct error *check_versions(struct store *store)
 	if (err)
 		return err;
 	if (!versions.is_known || !versions.tables)
-		return error_create("the database has no version of the tables of ctprof: create "
+		return error_create("the tables of ctprof in the database are incomplete: create "
 				    "them by 'ctprof agent --create-schema --clickhouse URL'");
 	if (versions.tables < STORE_VERSION)
 		return error_create("the tables are of version %" PRIu64
@@ -219,7 +219,7 @@ static struct error *check_versions(struct store *store)
 				    versions.tables, STORE_VERSION);
 	if (versions.tables > STORE_VERSION)
 		return error_create("the tables are of version %" PRIu64
-				    ", and this ctprof knows %d: install a newer one",
+				    ", and this ctprof knows versions up to %d: update ctprof",
 				    versions.tables, STORE_VERSION);
 	if (!store_server_parse(text_of(versions.server), &server))
 		return error_create("the server is no ClickHouse: its version is '%s'",

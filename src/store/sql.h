@@ -5,7 +5,7 @@
  *
  *	sql_add(&sql, "SELECT count() FROM hosts WHERE host = ");
  *	sql_add_value(&sql, text_of(name));
- *	if (sql.error)
+ *	if (sql.has_failed)
  *		...
  *	sql_deinit(&sql);
  */
