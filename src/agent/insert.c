@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/percent.h"
+
 /* Rows are handed to the compressor in pieces of this many bytes. */
 #define PIECE_BYTES ((size_t)32 << 10)
 
@@ -52,11 +54,7 @@ struct error *insert_row(struct insert *insert, const union store_value *values)
 /* As a part of a query in a URL. */
 static void put_encoded(FILE *out, const char *text)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789_.-(),=";
-
-	for (; *text; text++)
-		fprintf(out, strchr(plain, *text) ? "%c" : "%%%02X", (unsigned char)*text);
+	percent_print(out, text_of(text), "(),=");
 }
 
 /* `database`.table */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/percent.h"
 #include "cli/commands.h"
 #include "cli/pager.h"
 #include "cli/terminal.h"
@@ -158,7 +159,7 @@ static struct error *load_changes(struct store *store, const struct store_url *u
 
 static struct error *parse_since(struct fleet_run *run)
 {
-	_cleanup_free_ char *value = store_url_encode(text_of(run->arguments->since));
+	_cleanup_free_ char *value = percent_encode(text_of(run->arguments->since));
 	_cleanup_free_ char *text = value ? text_print("ch://host/d?from=%s", value) : NULL;
 	struct store_url url = { 0 };
 	struct error *err = text ? store_url_parse(text, input_now_s(), &url) : &error_no_memory;

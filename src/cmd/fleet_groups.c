@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/percent.h"
 #include "fleet/groups.h"
 
 void fleet_groups_deinit(struct fleet_groups *groups)
@@ -347,13 +348,13 @@ static char *glob_of(const char *text)
 static char *label_of_group(const struct fleet_groups *groups, uint8_t group)
 {
 	const char *value = group == FLEET_SECOND ? groups->second : groups->first;
-	_cleanup_free_ char *label = store_url_encode(text_of(groups->label));
+	_cleanup_free_ char *label = percent_encode(text_of(groups->label));
 	_cleanup_free_ char *glob = NULL, *written = NULL;
 
 	if (!groups->by_facts || !value)
 		return strdup("");
 	glob = glob_of(value);
-	written = glob ? store_url_encode(text_of(glob)) : NULL;
+	written = glob ? percent_encode(text_of(glob)) : NULL;
 	return label && written ? text_print("&label.%s=%s", label, written) : NULL;
 }
 
@@ -388,7 +389,7 @@ static char *url_of_group(const struct fleet_groups *groups, const char *url, ui
 				return NULL;
 			continue;
 		}
-		host = store_url_encode(text_of(member->host));
+		host = percent_encode(text_of(member->host));
 		more = host ? text_print("%s&host=%s", text, host) : NULL;
 		free(text);
 		if (!more)

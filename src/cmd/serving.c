@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/interrupts.h"
+#include "base/percent.h"
 #include "base/version.h"
 #include "bpf/program_cost.h"
 #include "cmd/report_page.h"
@@ -208,7 +209,7 @@ static void print_url(const struct serving *s)
 		fprintf(stderr, "unix:%s", s->address.path);
 	} else {
 		fprintf(stderr, "http://%s/%s", s->at, token ? "?token=" : "");
-		token_print_encoded(stderr, token ? token : "");
+		percent_print(stderr, text_of(token ? token : ""), "");
 	}
 	fputs("; press Ctrl-C to stop\n", stderr);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/percent.h"
 #include "base/units.h"
 #include "fleet/measures.h"
 #include "report/visible.h"
@@ -427,7 +428,7 @@ static bool write_url(FILE *out, const char *url, const struct parameter *parame
 
 		if (!parameters[i].value)
 			continue;
-		value = store_url_encode(text_of(parameters[i].value));
+		value = percent_encode(text_of(parameters[i].value));
 		if (!value)
 			return false;
 		fprintf(out, "%c%s=%s", separator, parameters[i].name, value);

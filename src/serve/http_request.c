@@ -4,43 +4,13 @@
 #include <errno.h>
 #include <strings.h>
 
-static int digit_of(char byte)
-{
-	return byte >= '0' && byte <= '9'   ? byte - '0'
-	       : byte >= 'a' && byte <= 'f' ? byte - 'a' + 10
-	       : byte >= 'A' && byte <= 'F' ? byte - 'A' + 10
-					    : -1;
-}
+#include "base/percent.h"
 
-/* Decode an escape at `at`; -1: it is none, or of NUL. */
-static int unescape(const char *at)
-{
-	const int high = digit_of(at[1]), low = high < 0 ? -1 : digit_of(at[2]);
-	const int byte = low < 0 ? -1 : high * 16 + low;
-
-	return byte ? byte : -1;
-}
-
-/* Decode a string in place, which only makes it shorter. */
 static struct error *decode(char *text, bool plus_is_space)
 {
-	char *to = text;
-
-	for (const char *at = text; *at; at++) {
-		int byte = *at;
-
-		if (*at == '%') {
-			byte = unescape(at);
-			if (byte < 0)
-				return error_coded(EINVAL, "invalid percent-encoding");
-			at += 2;
-		} else if (*at == '+' && plus_is_space) {
-			byte = ' ';
-		}
-		*to++ = (char)byte;
-	}
-	*to = '\0';
-	return NULL;
+	return percent_decode(text, plus_is_space)
+		       ? NULL
+		       : error_coded(EINVAL, "invalid percent-encoding");
 }
 
 static bool is_dots(struct text segment)

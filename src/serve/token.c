@@ -73,18 +73,3 @@ struct error *token_read(const char *path, char **ret)
 	*ret = strdup(line);
 	return *ret ? NULL : &error_no_memory;
 }
-
-static int is_unreserved(char byte)
-{
-	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-	       (byte >= '0' && byte <= '9') || (byte && strchr("-._~", byte));
-}
-
-void token_print_encoded(FILE *out, const char *token)
-{
-	for (; *token; token++)
-		if (is_unreserved(*token))
-			fputc(*token, out);
-		else
-			fprintf(out, "%%%02X", (unsigned char)*token);
-}

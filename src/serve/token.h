@@ -24,8 +24,4 @@ struct error *token_check(const char *token) MUST_CHECK;
  * write is an error. Release with free(). */
 struct error *token_read(const char *path, char **ret) MUST_CHECK;
 
-/* Print a token as the value of a query: bytes other than letters, digits, "-", ".", "_" and "~"
- * are percent-encoded (RFC 3986, 2.3). */
-void token_print_encoded(FILE *out, const char *token);
-
 #endif

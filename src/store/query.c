@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/percent.h"
 #include "net/http_client.h"
 #include "store/server.h"
 
@@ -237,7 +238,7 @@ static struct error *open_client(struct store *store, const struct store_options
 		.user = store->url->user,
 		.ca_file = options->ca_file,
 	};
-	_cleanup_free_ char *database = store_url_encode(text_of(store->url->database));
+	_cleanup_free_ char *database = percent_encode(text_of(store->url->database));
 
 	/* The server keeps an answer until it is whole, so that its status says so. */
 	if (database)

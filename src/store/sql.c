@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hex.h"
+#include "base/percent.h"
 
 static void add_bytes(struct sql *sql, const char *bytes, size_t length)
 {
@@ -88,7 +89,7 @@ static bool add_parameter(struct sql *sql, struct text value)
 	size_t length;
 
 	if (escape(&escaped, value))
-		encoded = store_url_encode((struct text){ escaped.items, escaped.count });
+		encoded = percent_encode((struct text){ escaped.items, escaped.count });
 	array_deinit(&escaped);
 	if (encoded)
 		parameter = text_print("&param_p%u=%s", sql->parameter_count, encoded);

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "base/glob.h"
-#include "base/hex.h"
+#include "base/percent.h"
 #include "snapshot/timestamp.h"
 
 #define HOUR_S UINT64_C(3600)
@@ -47,63 +47,15 @@ bool store_is_url(const char *text)
 	return scheme_of(text, &scheme) != NULL;
 }
 
-/* --- bytes --- */
-
-static bool is_plain(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       (c && strchr("-._~", c));
-}
-
-char *store_url_encode(struct text text)
-{
-	char *encoded = text.length < SIZE_MAX / 4 ? malloc(3 * text.length + 1) : NULL, *to;
-
-	if (!encoded)
-		return NULL;
-	to = encoded;
-	for (size_t i = 0; i < text.length; i++) {
-		if (is_plain(text.bytes[i])) {
-			*to++ = text.bytes[i];
-			continue;
-		}
-		*to++ = '%';
-		to = hex_write(to, text.bytes + i, 1);
-	}
-	*to = '\0';
-	return encoded;
-}
-
-/* Of either case. */
-static int digit_of(struct text text, size_t at)
-{
-	char c = at < text.length ? text.bytes[at] : '\0';
-
-	return hex_digit(c >= 'A' && c <= 'F' ? (char)(c - 'A' + 'a') : c);
-}
-
 /* Decode %XX into bytes, as a string: %00 is an error. */
 static struct error *decode(struct text written, const char *what, char **ret)
 {
-	_cleanup_free_ char *bytes = malloc(written.length + 1);
-	size_t length = 0;
+	_cleanup_free_ char *bytes = strndup(written.bytes, written.length);
 
 	if (!bytes)
 		return &error_no_memory;
-	for (size_t i = 0; i < written.length; i++) {
-		int high, low;
-
-		bytes[length] = written.bytes[i];
-		if (bytes[length++] != '%')
-			continue;
-		high = digit_of(written, i + 1);
-		low = digit_of(written, i + 2);
-		if (high < 0 || low < 0 || (!high && !low))
-			return error_create("%s: expected two hexadecimal digits after %%", what);
-		bytes[length - 1] = (char)(high << 4 | low);
-		i += 2;
-	}
-	bytes[length] = '\0';
+	if (!percent_decode(bytes, false))
+		return error_create("%s: expected two hexadecimal digits after %%", what);
 	*ret = take_ptr(bytes);
 	return NULL;
 }
@@ -130,7 +82,7 @@ static bool is_host(struct text host)
 	if (!host.length || host.length > 255)
 		return false;
 	for (size_t i = is_address; i < host.length - is_address; i++)
-		if (!is_plain(host.bytes[i]) && !(is_address && host.bytes[i] == ':'))
+		if (!percent_is_unreserved(host.bytes[i]) && !(is_address && host.bytes[i] == ':'))
 			return false;
 	return true;
 }
@@ -151,7 +103,7 @@ static struct error *check_user(struct text user)
 				    "this host: write it into ~/.netrc, or into the file that "
 				    "CTPROF_NETRC names");
 	for (size_t i = 0; i < user.length; i++)
-		if (!is_plain(user.bytes[i]))
+		if (!percent_is_unreserved(user.bytes[i]))
 			return error_create("invalid user: expected letters, digits and -._~");
 	return user.length ? NULL : error_create("the user before @ is empty");
 }

@@ -60,9 +60,6 @@ bool store_is_url(const char *text);
 /* Relative times are subtracted from `now_s`. Errors name the parameter. */
 struct error *store_url_parse(const char *text, uint64_t now_s, struct store_url *ret) MUST_CHECK;
 
-/* Encode all bytes but letters, digits and -._~ as %XX. To be freed; NULL: no memory. */
-char *store_url_encode(struct text text);
-
 /* Takes one that is all zero. */
 void store_url_deinit(struct store_url *url);
 

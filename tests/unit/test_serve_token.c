@@ -72,19 +72,6 @@ TEST(made_tokens_differ)
 	expect_ok(token_check(a));
 }
 
-TEST(queries_carry_any_token)
-{
-	_cleanup_free_ char *text = NULL;
-	size_t length;
-	FILE *memory = open_memstream(&text, &length);
-
-	assert_non_null(memory);
-	token_print_encoded(memory, "aZ09-._~&=+%#?/\"\xc3\xa9");
-	assert_true(file_close_memory(memory, &text));
-	assert_string_equal(text, "aZ09-._~%26%3D%2B%25%23%3F%2F%22%C3%A9");
-}
-
 UNIT_TESTS(cmocka_unit_test(first_lines_are_tokens),
 	   cmocka_unit_test(tokens_that_headers_cannot_carry),
-	   cmocka_unit_test(files_that_all_users_read), cmocka_unit_test(made_tokens_differ),
-	   cmocka_unit_test(queries_carry_any_token))
+	   cmocka_unit_test(files_that_all_users_read), cmocka_unit_test(made_tokens_differ))

@@ -26,7 +26,7 @@ TEST(values)
 
 	sql_add(&sql, "SELECT ");
 	sql_add_value(&sql, hostile);
-	expect_sql(&sql, "SELECT {p0:String}", "&param_p0=a%5c%27b%5c%5cc%5cn%5ct%5c0%25%7bx%7d");
+	expect_sql(&sql, "SELECT {p0:String}", "&param_p0=a%5C%27b%5C%5Cc%5Cn%5Ct%5C0%25%7Bx%7D");
 	sql = (struct sql){ 0 };
 	sql_add_value(&sql, hostile);
 	expect_sql(&sql, "unhex('6127625c630a0900257b787d')", "");

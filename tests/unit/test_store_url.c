@@ -137,14 +137,6 @@ TEST(passwords_stay_secret)
 	error_destroy(err);
 }
 
-TEST(encodes)
-{
-	char *encoded = store_url_encode((struct text){ "a\xff/ \0~", 6 });
-
-	assert_string_equal(encoded, "a%ff%2f%20%00~");
-	free(encoded);
-}
-
 UNIT_TESTS(cmocka_unit_test(defaults), cmocka_unit_test(servers), cmocka_unit_test(selections),
 	   cmocka_unit_test(times), cmocka_unit_test(errors),
-	   cmocka_unit_test(passwords_stay_secret), cmocka_unit_test(encodes))
+	   cmocka_unit_test(passwords_stay_secret))
