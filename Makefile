@@ -243,7 +243,7 @@ install: all man $(B)/ctprof.bash
 		$(DESTDIR)$(PREFIX)/share/doc/ctprof/
 	sed -e 's|@PREFIX@|$(PREFIX)|' packaging/ctprof-agent.service.in \
 		> $(DESTDIR)$(PREFIX)/lib/systemd/system/ctprof-agent.service
-	install -m 644 packaging/agent.conf packaging/compose.yaml packaging/daemonset.yaml \
+	install -m 644 packaging/agent.conf packaging/daemonset.yaml \
 		$(DESTDIR)$(PREFIX)/share/ctprof/
 	install -m 644 packaging/grafana/*.json $(DESTDIR)$(PREFIX)/share/ctprof/grafana/
 	install -m 644 $(B)/ctprof.bash \
