@@ -96,6 +96,9 @@ static int add_all(struct binary *binary, const struct binary_options *options)
 	    !stubs_add(&binary->functions, &binary->own.elf))
 		return ENOMEM;
 	functions_sort(&binary->functions);
+	/* Names are read again when they are found: these may be few of many. */
+	image_release(&binary->own.image);
+	image_release(&binary->debug.image);
 	binary->inlined_work = options->inlined_work;
 	return 0;
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "elf/functions.h"
 
+#include <stdlib.h>
+
+#include "base/cleanup.h"
 #include "elf/preference.h"
 
 #define NONE UINT32_MAX
@@ -74,30 +77,53 @@ static bool is_marker(struct image *image, const struct function *function)
 	return !first.bytes || first.bytes[0] == '$' || first.bytes[0] == '.';
 }
 
+static bool add_symbol(struct functions *functions, const struct elf *elf, uint64_t names,
+		       uint8_t table, const Elf64_Sym *symbol)
+{
+	struct function function = { .table = table };
+
+	if (!is_code_symbol(elf, symbol) || !make_function(elf, symbol, &function) ||
+	    __builtin_add_overflow(names, symbol->st_name, &function.name))
+		return true;
+	if (ELF64_ST_TYPE(symbol->st_info) == STT_NOTYPE && is_marker(elf->image, &function))
+		return true;
+	return array_push(functions, function);
+}
+
+/* Read without being kept: large programs have tables of many megabytes. */
+#define SYMBOLS_AT_ONCE 2048
+
 static bool add_table(struct functions *functions, const struct elf *elf, const Elf64_Shdr *table)
 {
-	uint64_t count = table->sh_size / sizeof(Elf64_Sym), names;
-	struct text bytes;
+	_cleanup_free_ Elf64_Sym *symbols = malloc(SYMBOLS_AT_ONCE * sizeof(*symbols));
+	uint64_t count = table->sh_size / sizeof(*symbols);
+	struct image *image = elf->image;
 	uint8_t number;
 
-	if (table->sh_link >= elf->section_count || !table_of(functions, elf->image, &number))
+	if (!symbols)
+		return false;
+	if (table->sh_link >= elf->section_count || !table_of(functions, image, &number))
 		return true;
 	if (count > FUNCTIONS_MAX)
 		count = FUNCTIONS_MAX;
-	names = elf->sections[table->sh_link].sh_offset;
-	bytes = image_bytes(elf->image, table->sh_offset, count * sizeof(Elf64_Sym));
-	for (uint64_t i = 0; bytes.bytes && i < count; i++) {
-		struct function function = { .table = number };
-		Elf64_Sym symbol;
+	if (table->sh_offset > image->size ||
+	    count > (image->size - table->sh_offset) / sizeof(*symbols))
+		return true;
+	for (uint64_t first = 0, some; first < count; first += some) {
+		uint64_t bytes;
 
-		memcpy(&symbol, bytes.bytes + i * sizeof(symbol), sizeof(symbol));
-		if (!is_code_symbol(elf, &symbol) || !make_function(elf, &symbol, &function) ||
-		    __builtin_add_overflow(names, symbol.st_name, &function.name))
-			continue;
-		if (ELF64_ST_TYPE(symbol.st_info) == STT_NOTYPE && is_marker(elf->image, &function))
-			continue;
-		if (!array_push(functions, function))
-			return false;
+		some = count - first < SYMBOLS_AT_ONCE ? count - first : SYMBOLS_AT_ONCE;
+		bytes = some * sizeof(*symbols);
+		if ((image->there && bytes > image->room) ||
+		    !image_read(image, table->sh_offset + first * sizeof(*symbols), bytes,
+				(char *)symbols))
+			break;
+		if (image->there)
+			image->room -= bytes;
+		for (uint64_t i = 0; i < some; i++)
+			if (!add_symbol(functions, elf, elf->sections[table->sh_link].sh_offset,
+					number, &symbols[i]))
+				return false;
 	}
 	return true;
 }

@@ -69,15 +69,21 @@ static bool is_same_time(struct timespec a, struct timespec b)
 	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-void image_forget(struct image *image)
+bool image_release(struct image *image)
 {
 	if (!image->there || !image->size)
-		return;
+		return false;
 	/* The mapping stays: it is of private memory, which is zero afterwards. */
 	if (madvise(image->bytes, image->size, MADV_DONTNEED))
-		return;
+		return false;
 	memset(image->there, 0, image->size / PIECE + 1);
-	image->room = IMAGE_COPY_MAX;
+	return true;
+}
+
+void image_forget(struct image *image)
+{
+	if (image_release(image))
+		image->room = IMAGE_COPY_MAX;
 }
 
 bool image_is_current(const struct image *image)

@@ -56,6 +56,8 @@ struct text image_bytes(struct image *image, uint64_t offset, uint64_t size);
 /* Forget what was copied, which is read again on access: bytes that were returned are no more. The
  * file may have changed then, so what was checked before must be checked again. */
 void image_forget(struct image *image);
+/* The same, but what was copied so far goes on counting for the bounds. False: nothing was. */
+bool image_release(struct image *image);
 
 /* Is the file as it was when the image was opened? Bytes in memory are. */
 bool image_is_current(const struct image *image);

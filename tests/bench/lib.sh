@@ -96,10 +96,10 @@ start_program() {
 	done
 }
 
-# start_threads PROCESSES THREADS: leaves the process that holds them in $sleepers.
+# start_threads PROCESSES THREADS [WAKING]: leaves the process that holds them in $sleepers.
 start_threads() {
 	make_room $(($1 * $2))
-	start_program many_threads "$1" "$2"
+	start_program many_threads "$@"
 	sleepers=$started
 	[ -s "$work/ready" ] && return
 	give_back

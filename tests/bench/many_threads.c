@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Holds many sleeping threads: `many_threads PROCESSES THREADS`, THREADS in each process.
+ * Holds many sleeping threads: `many_threads PROCESSES THREADS [WAKING]`, THREADS in each process.
+ * WAKING of each process wake once a second, spread over it.
  *
  * Says "ready" when all of them sleep. A process that gets SIGUSR1 wakes its threads once. They end
  * with this process, and this one with its parent.
@@ -12,11 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The threads of this process except the first. */
 static pthread_t *others;
 static unsigned other_count;
+static unsigned waking; /* of them, the first ones */
 
 /* Both signals end a pause(). */
 static void wake_others(int number)
@@ -40,6 +43,19 @@ static void *sleep_on(void *unused)
 	return unused;
 }
 
+/* The thread that `self` points to sleeps from one second to the next. */
+static void *wake_each_second(void *self)
+{
+	const size_t number = (size_t)((pthread_t *)self - others);
+	struct timespec at;
+
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	at.tv_nsec = (long)(number * 1000000000 / waking);
+	for (;; at.tv_sec++)
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
+	return NULL;
+}
+
 static void start_threads(unsigned count)
 {
 	pthread_attr_t small;
@@ -52,7 +68,9 @@ static void start_threads(unsigned count)
 	pthread_attr_init(&small);
 	pthread_attr_setstacksize(&small, 64 * 1024);
 	for (; other_count < count; other_count++) {
-		errno = pthread_create(&others[other_count], &small, sleep_on, NULL);
+		errno = pthread_create(&others[other_count], &small,
+				       other_count < waking ? wake_each_second : sleep_on,
+				       &others[other_count]);
 		if (errno)
 			err(1, "pthread_create");
 	}
@@ -99,10 +117,11 @@ int main(int argc, char **argv)
 	unsigned processes, threads;
 	int ready[2];
 
-	if (argc != 3)
-		errx(2, "usage: many_threads PROCESSES THREADS");
+	if (argc != 3 && argc != 4)
+		errx(2, "usage: many_threads PROCESSES THREADS [WAKING]");
 	processes = number(argv[1]);
 	threads = number(argv[2]);
+	waking = argc == 4 ? number(argv[3]) : 0;
 	die_with(getppid());
 	if (pipe(ready))
 		err(1, "pipe");

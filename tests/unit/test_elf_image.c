@@ -109,6 +109,33 @@ TEST(only_regular_files_are_images)
 
 /* --- what is claimed and not there --- */
 
+TEST(released_bytes_count_for_the_bounds)
+{
+	struct text bytes = letters();
+	struct scratch scratch;
+	struct image image;
+	size_t copied;
+	int fd;
+
+	scratch_init(&scratch);
+	scratch_write(&scratch, "file", bytes);
+	fd = open_in(&scratch, "file");
+	assert_int_equal(image_open(fd, &image), 0);
+	assert_non_null(image_bytes(&image, 0, LARGE).bytes);
+	copied = image_copied(&image);
+	assert_true(image_release(&image));
+	assert_int_equal(image_copied(&image), copied);
+	assert_memory_equal(image_bytes(&image, 100, LARGE - 100).bytes, bytes.bytes + 100,
+			    LARGE - 100);
+	assert_int_equal(image_copied(&image), 2 * copied);
+	image_forget(&image);
+	assert_int_equal(image_copied(&image), 0);
+	image_close(&image);
+	close(fd);
+	free((char *)(uintptr_t)bytes.bytes);
+	scratch_deinit(&scratch);
+}
+
 static size_t resident_bytes(void)
 {
 	FILE *file = fopen("/proc/self/statm", "re");
@@ -273,4 +300,5 @@ UNIT_TESTS(cmocka_unit_test(pieces_come_as_they_are_in_the_file),
 	   cmocka_unit_test(only_regular_files_are_images), cmocka_unit_test(holes_take_no_memory),
 	   cmocka_unit_test(stretches_and_files_are_bounded),
 	   cmocka_unit_test(strings_end_in_the_file), cmocka_unit_test(windows_overlap),
-	   cmocka_unit_test(no_more_is_copied_than_there_is_room_for))
+	   cmocka_unit_test(no_more_is_copied_than_there_is_room_for),
+	   cmocka_unit_test(released_bytes_count_for_the_bounds))
