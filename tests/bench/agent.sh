@@ -32,6 +32,13 @@ agent_times() {
 		END { printf "%.9f\n", sum / 1e9 }'
 }
 
+# KiB of BPF maps that process $1 has mapped: they are in what is resident.
+mapped_maps() {
+	awk '/^[0-9a-f]+-[0-9a-f]+ / { is_map = /anon_inode:bpf-map/ }
+		$1 == "Rss:" && is_map { sum += $2 }
+		END { print sum + 0 }' "/proc/$1/smaps"
+}
+
 measure_agent() {
 	local round agent server before after held
 
@@ -55,7 +62,7 @@ measure_agent() {
 			split(before, b)
 			split(after, a)
 			print (a[1] - b[1]) / seconds, (a[2] - b[2]) / seconds
-		}') "${held[2]}" $((held[1] + held[3]))
+		}') "${held[2]}" $((held[3] + held[1] - $(mapped_maps "$agent")))
 	done
 	kill -0 "$agent" "$server" 2> /dev/null || could_not "ctprof agent: $(complaint)"
 	end_tools
