@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
+#include <strings.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -169,6 +171,7 @@ struct exchange {
 	uint64_t body_at, body_end; /* what of the body has not been read; offsets in a file */
 	uint64_t answer_length, answer_most;
 	size_t header_length;
+	char header[sizeof(((struct http_answer *)0)->header)];
 	size_t said_length;
 	char said[sizeof(((struct http_answer *)0)->said)];
 	bool is_cut; /* the answer was an error whose text is longer than needed */
@@ -236,11 +239,27 @@ static struct error *measure_body(struct exchange *e)
 
 /* --- the answer --- */
 
+/* Keep the value of the header that the caller wants, of a line of the header. */
+static void keep_wanted(struct exchange *e, struct text line)
+{
+	const struct text name = text_of(e->request->wanted_header);
+	struct text value;
+
+	if (line.length <= name.length || line.bytes[name.length] != ':' ||
+	    strncasecmp(line.bytes, name.bytes, name.length) != 0)
+		return;
+	value = text_trim(
+		(struct text){ line.bytes + name.length + 1, line.length - name.length - 1 });
+	snprintf(e->header, sizeof(e->header), "%.*s", (int)value.length, value.bytes);
+	text_make_safe(e->header);
+}
+
 static size_t take_header(char *bytes, size_t size, size_t number, void *context)
 {
 	struct exchange *e = context;
 
-	(void)bytes;
+	if (e->request->wanted_header && size * number <= HEADERS_MOST)
+		keep_wanted(e, (struct text){ bytes, size * number });
 	e->header_length += size * number;
 	if (e->header_length <= HEADERS_MOST)
 		return size * number;
@@ -478,6 +497,7 @@ static struct error *perform(struct exchange *e, struct http_answer *ret)
 	answer.retry_after_ns = retry_after(handle);
 	curl.easy_getinfo(handle, CURLINFO_SIZE_UPLOAD_T, &sent);
 	answer.sent_bytes = sent > 0 ? (uint64_t)sent : 0;
+	memcpy(answer.header, e->header, sizeof(answer.header));
 	write_said(e, answer.said);
 	*ret = answer;
 	return NULL;

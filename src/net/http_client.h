@@ -44,13 +44,15 @@ struct http_request {
 	 * request, and is returned. NULL: the body is dropped. */
 	struct error *(*take)(void *context, struct text piece);
 	void *context;
-	uint64_t answer_most; /* bytes; 0: 64 KiB. A longer answer is an error. */
+	uint64_t answer_most;      /* bytes; 0: 64 KiB. A longer answer is an error. */
+	const char *wanted_header; /* its name: its value is in the answer; NULL: none */
 };
 
 struct http_answer {
 	long status;
 	uint64_t retry_after_ns; /* of the header Retry-After; 0: none */
 	uint64_t sent_bytes;     /* of the body of the request */
+	char header[64]; /* the start of the value of the wanted header: safe text; "": none */
 	char said[512]; /* the start of the body of an answer that is not 2xx: one line of safe text
 			 */
 };
