@@ -20,12 +20,81 @@ static struct error *keep_body(void *context, const void *bytes, size_t length)
 	return NULL;
 }
 
+/* Only tables with a row for each time and host have a check: of others, a row that is there twice
+ * becomes one. */
+static bool has_check(const struct store_table *table)
+{
+	return table->count > 1 && strcmp(table->columns[0].name, "host") == 0 &&
+	       strcmp(table->columns[1].name, "t") == 0;
+}
+
+/* --- the marker --- */
+
+/* Enough values to tell two rows apart, and few enough for a URL. */
+#define MARKER_ENOUGH 1500
+#define MARKER_TEXT   128 /* longer texts are left out */
+
+static void put_number(FILE *out, enum store_type type, uint64_t number)
+{
+	static const uint64_t most[STORE_TYPE_COUNT] = {
+		[STORE_U8] = UINT8_MAX,
+		[STORE_U32] = UINT32_MAX,
+		[STORE_SUM32] = UINT32_MAX,
+	};
+
+	if (most[type] && number > most[type])
+		number = most[type];
+	if (type == STORE_I64)
+		fprintf(out, "%" PRIi64, (int64_t)number);
+	else
+		fprintf(out, "%" PRIu64, number);
+}
+
+static void put_text(FILE *out, struct text text)
+{
+	fputs("unhex('", out);
+	for (size_t i = 0; i < text.length; i++)
+		fprintf(out, "%02x", (unsigned char)text.bytes[i]);
+	fputs("')", out);
+}
+
+/* As SQL: the columns behind host and time have the values of this row. */
+static char *make_marker(const struct store_table *table, const union store_value *row)
+{
+	char *marker = NULL;
+	size_t length;
+	FILE *out = open_memstream(&marker, &length);
+
+	if (!out)
+		return NULL;
+	fputs("1", out);
+	for (size_t i = 2; i < table->count && ftell(out) < MARKER_ENOUGH; i++) {
+		const enum store_type type = table->columns[i].type;
+		const bool is_text = type == STORE_TEXT || type == STORE_STRING;
+
+		if (is_text && row[i].text.length > MARKER_TEXT)
+			continue;
+		fprintf(out, " AND %s = ", table->columns[i].name);
+		if (is_text)
+			put_text(out, row[i].text);
+		else
+			put_number(out, type, row[i].number);
+	}
+	if (fclose(out) == 0)
+		return marker;
+	free(marker);
+	return NULL;
+}
+
+/* --- rows --- */
+
 struct error *insert_begin(struct insert *insert, enum store_table_id table)
 {
 	insert->table = store_table(table);
 	insert->count = 0;
 	array_clear(&insert->rows);
 	array_clear(&insert->body);
+	free(take_ptr(insert->marker));
 	gzip_writer_deinit(&insert->gzip);
 	return gzip_writer_init_fast(&insert->gzip, keep_body, insert);
 }
@@ -45,7 +114,11 @@ struct error *insert_row(struct insert *insert, const union store_value *values)
 
 	if (err)
 		return err;
-	insert->count++;
+	if (!insert->count++ && has_check(insert->table)) {
+		insert->marker = make_marker(insert->table, values);
+		if (!insert->marker)
+			return &error_no_memory;
+	}
 	return insert->rows.count < PIECE_BYTES ? NULL : compress_rows(insert);
 }
 
@@ -92,15 +165,7 @@ static char *make_target(const struct insert *insert)
 	return NULL;
 }
 
-/* Only tables with a row for each time and host have a check: of others, a row that is there twice
- * becomes one. */
-static bool has_check(const struct store_table *table)
-{
-	return table->count > 1 && strcmp(table->columns[0].name, "host") == 0 &&
-	       strcmp(table->columns[1].name, "t") == 0;
-}
-
-/* How many rows of this host and time there are. */
+/* How many rows of this host and time are as the first one, and how many there are. */
 static char *make_check(const struct insert *insert)
 {
 	char *check = NULL;
@@ -110,7 +175,9 @@ static char *make_check(const struct insert *insert)
 	if (!out)
 		return NULL;
 	fputs("?query=", out);
-	put_encoded(out, "SELECT count() FROM ");
+	put_encoded(out, "SELECT countIf(");
+	put_encoded(out, insert->marker);
+	put_encoded(out, "), count() FROM ");
 	put_table(out, insert);
 	put_encoded(out, " WHERE host = unhex('");
 	for (size_t i = 0; i < insert->host.length; i++)
@@ -158,6 +225,7 @@ struct error *insert_end(struct insert *insert)
 
 void insert_deinit(struct insert *insert)
 {
+	free(insert->marker);
 	gzip_writer_deinit(&insert->gzip);
 	array_deinit(&insert->rows);
 	array_deinit(&insert->body);

@@ -9,7 +9,9 @@
  *
  * The server makes one block of it, which it stores wholly or not at all. The same rows again are
  * the same block: a current server ignores it (non_replicated_deduplication_window), and of others
- * the check of the request tells. gzip is what servers of all versions unpack.
+ * the check of the request tells: it looks for the first row by its values, since another agent may
+ * use the same name of a host, and counts the rows of the host and time. gzip is what servers of
+ * all versions unpack.
  */
 #ifndef AGENT_INSERT_H
 #define AGENT_INSERT_H
@@ -33,6 +35,7 @@ struct insert {
 	} body;
 	struct gzip_writer gzip;
 	uint64_t count;
+	char *marker; /* a condition that the first row meets; NULL: the table has no check */
 };
 
 struct error *insert_begin(struct insert *insert, enum store_table_id table) MUST_CHECK;

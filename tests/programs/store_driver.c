@@ -3,15 +3,16 @@
  * What the agent does with a ClickHouse server, without the agent:
  *
  *	store_driver schema URL DATABASE [DAYS]
- *	store_driver interval URL HOST TIME DIR [INTERVALS [VERSION]]
+ *	store_driver interval URL HOST TIME DIR [INTERVALS [VERSION [NUMBER]]]
  *	store_driver rows TABLE < FILE
  *	store_driver reencode PROFILE SNAPSHOT1 SNAPSHOT2 URL HOST TIME DIR
  *
  * The first creates or upgrades the tables, with a lifetime of so many days for raw rows. The
  * second encodes intervals of a host with label version=VERSION, the first of which begins at TIME,
- *with names that break whatever pastes them: each request becomes DIR/NUMBER.target, .check and
- *.body. The third prints each row of a table in RowBinary as a line of hexadecimal digits. The last
- *encodes one interval of files that ctprof wrote.
+ * with names that break whatever pastes them; an agent with another NUMBER (default 0) has measured
+ * other values. Each request becomes DIR/NUMBER.target, .check and .body. The third prints each row
+ * of a table in RowBinary as a line of hexadecimal digits. The last encodes one interval of files
+ * that ctprof wrote.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -86,10 +87,13 @@ static struct error *keep_request(void *context, const struct sink_request *requ
 
 /* --- an interval --- */
 
+/* It is in every row, so that those of another agent differ. */
+static uint64_t agent_number;
+
 /* What a program or a user may call a thing. */
 static struct text hostile_name(size_t number)
 {
-	static char longest[16384];
+	static char longest[65536];
 	const struct text names[] = {
 		TEXT("postgres"),
 		TEXT("it's"),
@@ -157,7 +161,7 @@ static struct error *add_profile_thread(struct profile *profile, size_t number)
 				 .class = CLASS_INTERRUPTIBLE,
 				 .state = STATE_LOCK_FUTEX,
 				 .cpu = CPU_ANY,
-				 .ns = 3 * s + number,
+				 .ns = 3 * s + number + agent_number,
 				 .count = 5,
 				 .longest_ns = s };
 	struct error *err;
@@ -185,7 +189,7 @@ static struct error *add_changes(struct ctprof_snapshot *changes, size_t number,
 	thread->tgid = (uint32_t)(100 + number / 2);
 	thread->comm = thread->pcomm = thread->cgroup =
 		names_intern(&changes->names, name.bytes, name.length);
-	thread->start_time_clock_ticks = reading_of(UINT64_MAX - number);
+	thread->start_time_clock_ticks = reading_of(UINT64_MAX - number - agent_number);
 	for (size_t id = 0; id < METRIC_COUNT; id++) {
 		const struct metric *metric = &metrics[id];
 		const uint32_t cpus[] = { 0, 1, 2, 7 };
@@ -213,7 +217,7 @@ static struct error *add_host(struct ctprof_snapshot *changes)
 	struct host_context *host = arena_alloc(&changes->arena, sizeof(*host));
 	struct cgroup_counters cgroup = {
 		.path = names_intern(&changes->names, "/a'b", 4),
-		.cpu.usage_usec = reading_of(1500000),
+		.cpu.usage_usec = reading_of(1500000 + agent_number),
 		.memory.current = reading_of(1 << 20),
 		.memory.max = { .measured = true, .unlimited = true, .value = UINT64_MAX },
 		.psi.io.full.total_usec = reading_of(7),
@@ -234,9 +238,9 @@ static struct error *add_host(struct ctprof_snapshot *changes)
 static struct error *encode_interval(void *sink, const struct agent_identity *identity,
 				     uint64_t time, struct directory *directory)
 {
-	static const struct agent_loss losses[] = {
-		{ "clickhouse", "rows of threads", "it's full", 3 }, { "", "intervals", "x", 1 }
-	};
+	const struct agent_loss losses[] = { { "clickhouse", "rows of threads", "it's full",
+					       3 + agent_number },
+					     { "", "intervals", "x", 1 } };
 	_cleanup_(profile_destroy) struct profile *profile = NULL;
 	_cleanup_(snapshot_destroy) struct ctprof_snapshot *changes = NULL;
 	struct agent_place place = { .cgroup = TEXT("/a'b"), .labels = { .pod = "p'\\" } };
@@ -247,7 +251,7 @@ static struct error *encode_interval(void *sink, const struct agent_identity *id
 		.load = { .cpu_ns = 5,
 			  .memory_available = TICK_UNMEASURED,
 			  .load_hundredths = 123 },
-		.agent_cpu_ns = 77,
+		.agent_cpu_ns = 77 + agent_number,
 		.places = &place,
 		.place_count = 1,
 		.losses = losses,
@@ -282,10 +286,12 @@ static struct error *encode_intervals(int count, char **words)
 	void *sink;
 
 	if (count < 4)
-		return error_create("usage: interval URL HOST TIME DIR [INTERVALS [VERSION]]");
+		return error_create(
+			"usage: interval URL HOST TIME DIR [INTERVALS [VERSION [NUMBER]]]");
 	options = (struct sink_options){ .url = words[0] };
 	identity.host = words[1];
 	directory.path = words[3];
+	agent_number = count > 6 ? strtoull(words[6], NULL, 10) : 0;
 	err = sink_clickhouse.open(&options, &sink);
 	for (int i = 0; i < (count > 4 ? atoi(words[4]) : 1) && !err; i++)
 		err = encode_interval(sink, &identity,

@@ -8,7 +8,7 @@ driver=build/tests/programs/store_driver
 host="it's \\' \`; DROP"
 time=1795177800
 
-# make_interval [INTERVALS]: requests in $requests, for the database fleet.
+# make_interval [INTERVALS [VERSION [NUMBER]]]: requests in $requests, for the database fleet.
 make_interval() {
 	requests=$(mktemp -d "$scratch/requests.XXXXXX")
 	$driver interval "$store_url/fleet" "$host" "$time" "$requests" "$@"
@@ -69,20 +69,32 @@ adds_up() {
 	equal "what was not measured of the load" "$(sql "SELECT bitAnd(measured, 2), bitAnd(measured, 1), cpu_ns FROM fleet.loads LIMIT 1")" $'0\t1\t5'
 }
 
-# Checks that come before a request is sent again count its rows, and a current server takes no block twice.
+# answers_of_checks: each once.
+answers_of_checks() {
+	local check
+
+	for check in "$requests"/*.check; do
+		curl -sS "$store_url/$(cat "$check")" | cut -f 1
+	done | sort -u
+}
+
+# Checks that come before a request is sent again find its first row, which another agent with the same name of the host
+# does not have, and a current server takes no block twice.
 counts_once() {
-	local target check
+	local table
 
 	start_store "$1"
 	$driver schema "$store_url/" fleet
+	make_interval 1 1.4 7
+	post_requests "$requests"
 	make_interval
-	for check in "$requests"/*.check; do
-		equal "before it is sent" "$(curl -sS "$store_url/$(cat "$check")")" 0
+	equal "before it is sent" "$(answers_of_checks)" 0
+	equal "rows of the other agent" "$(curl -sS "$store_url/$(cat "$(grep -l "fleet%60.threads%20" "$requests"/*.check)")")" $'0\t10'
+	for table in samples states threads loads cgroups losses samples_1m; do
+		sql "TRUNCATE TABLE fleet.$table"
 	done
 	post_requests "$requests"
-	for check in "$requests"/*.check; do
-		[ "$(curl -sS "$store_url/$(cat "$check")")" -gt 0 ]
-	done
+	equal "after it was sent" "$(answers_of_checks)" 1
 	for table in samples states threads loads cgroups losses; do
 		grep -q "fleet%60.$table%20" "$requests"/*.check
 	done
