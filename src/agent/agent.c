@@ -19,7 +19,7 @@ struct open_sink {
 	void *sink;
 	char *server; /* the URL that requests go to, if it is another than the user's */
 	char name[DELIVERY_SINK_NAME_SIZE];
-	bool has_failed; /* at the last interval, and it was said */
+	bool has_failed;                      /* at the last interval, and it was said */
 };
 
 struct agent {
@@ -118,7 +118,9 @@ static struct error *open_delivery(struct agent *agent)
 		return NULL;
 	for (size_t i = 0; i < agent->sink_count; i++)
 		sinks[i] = (struct delivery_sink){
+			.folder = agent->sinks[i].name,
 			.name = agent->sinks[i].name,
+			.type = agent->sinks[i].type,
 			.url = agent->sinks[i].server ? agent->sinks[i].server : o->sinks[i].url,
 			.keeps_losses = agent->sinks[i].type->keeps_losses,
 		};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "agent/clickhouse.h"
 
+#include "agent/clickhouse_answer.h"
 #include "store/address.h"
 
 /* The request with stacks was lost: they are sent again. */
@@ -95,6 +96,8 @@ const struct sink_type sink_clickhouse = {
 	.name = "clickhouse",
 	.keeps_losses = true,
 	.server = server_of,
+	.judge = clickhouse_judge,
+	.answer_header = CLICKHOUSE_CODE_HEADER,
 	.open = create,
 	.encode = encode,
 	.close = destroy,

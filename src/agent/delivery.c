@@ -39,6 +39,7 @@ struct channel {
 	uint64_t suspect_ns;          /* when a request was the reason; 0: never */
 	uint64_t due_ns;              /* the next attempt */
 	uint64_t failing_ns, said_ns; /* since when it fails; 0: it works, or that was not said */
+	uint64_t part_said_ns;        /* that a part of a request was not stored; 0: never */
 };
 
 struct delivery {
@@ -247,20 +248,38 @@ static void begin_job(struct delivery *d, struct channel *c)
 	}
 }
 
+/* The server took a part of the request: say so, but not again soon, and count the rest. */
+static void take_part(struct delivery *d, struct channel *c, const struct sender_answer *answer)
+{
+	char number[UNITS_TEXT_MAX];
+
+	if (!c->part_said_ns || now() - c->part_said_ns >= SAY_NS) {
+		c->part_said_ns = now();
+		say(d, "%s: %s of a request were not stored%s%s; they are counted as lost",
+		    c->sink.name, units_grouped(number, (__int128)answer->lost, ""),
+		    answer->said[0] ? ": " : "", answer->said);
+	}
+	spool_drop(d->spool, index_of(d, c), c->index,
+		   c->job == SENDER_CHECK ? "stored in part" : "refused", answer->lost);
+}
+
 /* The request has arrived. If it was given to the server because it fails at the first one, that
  * one is the reason. */
-static void take_success(struct delivery *d, struct channel *c)
+static void take_success(struct delivery *d, struct channel *c, const struct sender_answer *answer)
 {
 	const size_t sink = index_of(d, c), index = c->index;
 
 	settle(d, c, false);
-	spool_remove(d->spool, sink, index);
+	if (answer->lost)
+		take_part(d, c, answer);
+	else
+		spool_remove(d->spool, sink, index);
 	if (index) {
 		if (!c->suspect_ns || now() - c->suspect_ns >= SUSPECT_NS)
 			say(d, "%s: what it fails at is dropped, for it takes other requests",
 			    c->sink.name);
 		c->suspect_ns = now();
-		spool_drop(d->spool, sink, 0, "refused");
+		spool_drop(d->spool, sink, 0, "refused", SPOOL_ALL);
 	}
 	go_on(d, c);
 	note_success(d, c);
@@ -286,7 +305,7 @@ static void take_refusal(struct delivery *d, struct channel *c, const char *what
 	if (said)
 		note_failure(d, c, "what it refuses is dropped", said);
 	settle(d, c, false);
-	spool_drop(d->spool, index_of(d, c), index, what);
+	spool_drop(d->spool, index_of(d, c), index, what, SPOOL_ALL);
 	go_on(d, c);
 }
 
@@ -297,7 +316,7 @@ static void take_answer(struct delivery *d, struct channel *c, const struct send
 	c->is_busy = false;
 	switch (answer->outcome) {
 	case SENDER_DONE:
-		take_success(d, c);
+		take_success(d, c, answer);
 		break;
 	case SENDER_ABSENT:
 		consider_another(d, c);
@@ -464,39 +483,42 @@ static struct error *check_sinks(const struct delivery_options *options)
 	if (options->sink_count > DELIVERY_SINKS_MOST)
 		return error_create("more than %d sinks", DELIVERY_SINKS_MOST);
 	for (size_t i = 0; i < options->sink_count; i++) {
-		const char *name = options->sinks[i].name;
+		const char *folder = options->sinks[i].folder;
 
-		if (!*name || strlen(name) >= DELIVERY_SINK_NAME_SIZE ||
-		    strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != strlen(name))
-			return error_create("the name of a sink is not of letters, digits and '-'");
+		if (!*folder || strlen(folder) >= DELIVERY_SINK_NAME_SIZE ||
+		    strspn(folder, "abcdefghijklmnopqrstuvwxyz0123456789-") != strlen(folder))
+			return error_create(
+				"the folder of a sink is not of letters, digits and '-'");
 		for (size_t j = 0; j < i; j++)
-			if (strings_equal(name, options->sinks[j].name))
-				return error_create("two sinks are named %s", name);
+			if (strings_equal(folder, options->sinks[j].folder))
+				return error_create("%s and %s are the same store",
+						    options->sinks[j].name, options->sinks[i].name);
 	}
 	return NULL;
 }
 
 static struct error *open_spool(struct delivery *d, const struct delivery_options *options)
 {
-	const char *names[DELIVERY_SINKS_MOST];
+	struct spool_sink folders[DELIVERY_SINKS_MOST];
 	const struct spool_options spool = {
 		.path = options->spool,
 		.most = options->spool_most,
-		.sinks = names,
+		.sinks = folders,
 		.sink_count = options->sink_count,
 	};
 	struct error *err;
 	size_t strange;
 
 	for (size_t i = 0; i < options->sink_count; i++)
-		names[i] = options->sinks[i].name;
+		folders[i] =
+			(struct spool_sink){ options->sinks[i].folder, options->sinks[i].name };
 	err = spool_open(&spool, &d->spool);
 	if (err)
 		return error_prefix(err, "spool");
 	strange = spool_strange_folders(d->spool);
 	if (strange)
-		say(d, "%s: requests of %zu other sink%s are kept and not sent", options->spool,
-		    strange, plural(strange));
+		say(d, "%s: requests of %zu store%s that %s not configured are kept and not sent",
+		    options->spool, strange, plural(strange), strange == 1 ? "is" : "are");
 	return NULL;
 }
 
@@ -516,7 +538,7 @@ static struct error *open_senders(struct delivery *d, const struct delivery_opti
 	if (!options->sink_count)
 		return NULL;
 	for (size_t i = 0; i < options->sink_count; i++)
-		sinks[i] = (struct sender_sink){ options->sinks[i].url };
+		sinks[i] = (struct sender_sink){ options->sinks[i].url, options->sinks[i].type };
 	return senders_open(&senders, &d->starter);
 }
 

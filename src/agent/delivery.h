@@ -29,11 +29,14 @@
 #define DELIVERY_SINKS_MOST     16
 #define DELIVERY_SINK_NAME_SIZE 32
 
+/* All texts must stay. */
 struct delivery_sink {
-	/* Its folder in the spool and its word in losses and messages: of letters, digits and '-',
-	 * another one for each sink. All texts must stay. */
-	const char *name;
-	const char *url; /* http or https; the target of a request is appended */
+	/* Its folder in the spool, of letters, digits and '-': another one for each sink, and the
+	 * same one for the same server and store, wherever it is in the configuration. */
+	const char *folder;
+	const char *name;             /* its word in losses and messages */
+	const char *url;              /* http or https; the target of a request is appended */
+	const struct sink_type *type; /* judges answers */
 	/* Losses of all sinks are written by this one: they are kept back while it fails. */
 	bool keeps_losses;
 };

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <otlp.pb-c.h>
 
+#include "agent/otlp_answer.h"
 #include "agent/otlp_dictionary.h"
 #include "agent/programs.h"
 #include "agent/sink.h"
@@ -425,6 +426,7 @@ static struct error *otlp_encode(void *sink, const struct agent_interval *interv
 
 const struct sink_type sink_otlp = {
 	.name = "otlp",
+	.judge = otlp_judge,
 	.open = otlp_open,
 	.encode = otlp_encode,
 	.close = otlp_close,

@@ -69,6 +69,7 @@ static struct error *parca_open(const struct sink_options *options, void **ret)
 
 const struct sink_type sink_parca = {
 	.name = "parca",
+	.judge = sink_judge_status,
 	.open = parca_open,
 	.encode = push_encode,
 	.close = push_close,

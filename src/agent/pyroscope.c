@@ -50,6 +50,7 @@ static struct error *pyroscope_open(const struct sink_options *options, void **r
 
 const struct sink_type sink_pyroscope = {
 	.name = "pyroscope",
+	.judge = sink_judge_status,
 	.open = pyroscope_open,
 	.encode = push_encode,
 	.close = push_close,

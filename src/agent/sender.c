@@ -25,7 +25,6 @@
 /* After the time that a request may take, a sender that hangs is ended. */
 #define HANGS_SECONDS 60
 #define TOTAL_NS      (300 * NS_PER_S) /* the default of a client */
-#define CHECK_MOST    32               /* bytes of the answer to a check that are looked at */
 #define COPIED_MOST   ((uint64_t)16 << 20)
 
 struct starter {
@@ -35,11 +34,18 @@ struct starter {
 	char netrc_path[32], ca_path[32];
 };
 
+/* The start of the body of an answer that is 2xx. */
+struct body {
+	char bytes[SINK_BODY_MOST];
+	size_t length;
+};
+
 struct sender {
 	const struct sender_sink *sink;
 	int socket;
 	unsigned seconds; /* for a request */
 	struct http_client *client;
+	struct body body; /* of the answer */
 	char header_bytes[REQUEST_HEADER_MOST];
 };
 
@@ -61,37 +67,49 @@ static void say(struct sender_answer *answer, const char *text)
 	text_make_safe(answer->said);
 }
 
-static void say_status(struct sender_answer *answer, const struct http_answer *http)
+/* What the server said, and what its user may do. */
+static void say_judgement(struct sender_answer *answer, const struct http_answer *http,
+			  const struct sink_judgement *judgement)
 {
-	char line[sizeof(answer->said)];
+	char why[400], line[sizeof(answer->said)];
 
-	snprintf(line, sizeof(line), "HTTP status %ld%s%.480s", http->status,
+	snprintf(why, sizeof(why), "HTTP status %ld%s%.350s", http->status,
 		 http->said[0] ? ": " : "", http->said);
+	snprintf(line, sizeof(line), "%s%s%s", judgement->said[0] ? judgement->said : why,
+		 judgement->advice ? "; " : "", judgement->advice ? judgement->advice : "");
 	say(answer, line);
 	answer->retry_after_ns = http->retry_after_ns;
 }
 
-/* The same request would be refused again. */
-static bool is_refused(long status)
+static struct error *take_body(void *context, struct text piece)
 {
-	return status == 400 || status == 413 || status == 415 || status == 422;
+	struct body *body = context;
+	const size_t room = sizeof(body->bytes) - body->length,
+		     taken = piece.length < room ? piece.length : room;
+
+	memcpy(body->bytes + body->length, piece.bytes, taken);
+	body->length += taken;
+	return NULL;
 }
 
-/* An error of the server, or of a proxy that waited for one, in the middle of it; or a table that
- * is not there? */
-static bool is_failure(long status)
+static void judge(const struct sender *sender, const struct http_answer *http,
+		  struct sink_judgement *ret)
 {
-	return status == 404 || status == 408 || status == 500 || status == 502 || status == 504;
+	const struct sink_answer answer = {
+		.status = http->status,
+		.said = http->said,
+		.header = http->header,
+		.body = { sender->body.bytes, sender->body.length },
+	};
+
+	sender->sink->type->judge(&answer, ret);
 }
 
-static enum sender_outcome outcome_of(long status)
-{
-	if (status / 100 == 2)
-		return SENDER_DONE;
-	return is_refused(status)   ? SENDER_REFUSED
-	       : is_failure(status) ? SENDER_FAILED
-				    : SENDER_RETRY;
-}
+static const uint32_t outcomes[] = {
+	[SINK_TAKEN] = SENDER_DONE,    [SINK_REFUSED] = SENDER_REFUSED,
+	[SINK_FAILED] = SENDER_FAILED, [SINK_BUSY] = SENDER_UNKNOWN,
+	[SINK_WAITS] = SENDER_RETRY,
+};
 
 /* A request without a complete answer. */
 static struct sender_answer fail(struct error *err)
@@ -133,14 +151,6 @@ static bool add_headers(struct headers *headers, const struct request_header *re
 	       add_header(headers, "", request->header);
 }
 
-static struct error *count_bytes(void *context, struct text piece)
-{
-	size_t *count = context;
-
-	*count += piece.length;
-	return NULL;
-}
-
 static struct sender_answer send_request(struct sender *sender, int fd,
 					 const struct request_header *header)
 {
@@ -148,9 +158,10 @@ static struct sender_answer send_request(struct sender *sender, int fd,
 	struct http_answer http = { 0 };
 	struct headers headers = { 0 };
 	struct sender_answer answer = { 0 };
+	struct sink_judgement judgement;
 	struct error *err = &error_no_memory;
-	size_t body = 0;
 
+	sender->body.length = 0;
 	if (url && add_headers(&headers, header)) {
 		const struct http_request request = {
 			.method = "POST",
@@ -159,8 +170,9 @@ static struct sender_answer send_request(struct sender *sender, int fd,
 			.header_count = headers.count,
 			.body_fd = fd,
 			.body_from = header->length,
-			.take = count_bytes,
-			.context = &body,
+			.take = take_body,
+			.context = &sender->body,
+			.wanted_header = sender->sink->type->answer_header,
 		};
 
 		err = http_client_send(sender->client, &request, &http);
@@ -168,58 +180,62 @@ static struct sender_answer send_request(struct sender *sender, int fd,
 	headers_deinit(&headers);
 	if (err)
 		return fail(err);
-	answer.outcome = outcome_of(http.status);
-	say_status(&answer, &http);
-	/* ClickHouse answers an INSERT with nothing; a proxy that asks for a login does not. */
-	if (answer.outcome == SENDER_DONE && header->check.length && body) {
-		answer.outcome = SENDER_RETRY;
-		say(&answer, "the server answers an INSERT with text: it is not ClickHouse");
-	}
+	judge(sender, &http, &judgement);
+	answer.outcome = outcomes[judgement.verdict];
+	answer.lost = judgement.refused < header->count ? judgement.refused : header->count;
+	say_judgement(&answer, &http, &judgement);
 	return answer;
 }
 
 /* --- has a request arrived? --- */
 
-struct checked {
-	char bytes[CHECK_MOST];
-	size_t length;
-};
-
-static struct error *take_checked(void *context, struct text piece)
+/* The answer is how many of the rows that the request has are there ("0": it has not arrived), and
+ * perhaps how many rows there are of its host and time. Fewer than the request has are a part of
+ * it. False: the answer is no such number. */
+static bool take_counts(struct text body, uint64_t count, struct sender_answer *ret)
 {
-	struct checked *checked = context;
-	const size_t room = sizeof(checked->bytes) - checked->length,
-		     taken = piece.length < room ? piece.length : room;
+	struct text rest = text_trim(body), marked = { NULL, 0 };
+	uint64_t own, all;
 
-	memcpy(checked->bytes + checked->length, piece.bytes, taken);
-	checked->length += taken;
-	return NULL;
+	if (!text_cut(&rest, '\t', &marked) || !text_u64(marked, &own) ||
+	    (rest.length && !text_u64(rest, &all)))
+		return false;
+	ret->outcome = own ? SENDER_DONE : SENDER_ABSENT;
+	if (own && rest.length && all < count)
+		ret->lost = count - all;
+	return true;
 }
 
-static enum sender_outcome outcome_of_check(const struct http_answer *http,
-					    const struct checked *checked)
+static void judge_check(const struct sender *sender, const struct http_answer *http, uint64_t count,
+			struct sender_answer *ret)
 {
-	const struct text said = text_trim((struct text){ checked->bytes, checked->length });
-	uint64_t number;
+	struct sink_judgement judgement = { .verdict = SINK_WAITS };
 
+	if (http->status / 100 != 2)
+		judge(sender, http, &judgement);
+	else if (!take_counts((struct text){ sender->body.bytes, sender->body.length }, count, ret))
+		snprintf(judgement.said, sizeof(judgement.said),
+			 "the server answers no number to whether a request has arrived");
+	else
+		return;
 	/* A check that is never answered must not stop what comes after it. */
-	if (is_refused(http->status) || http->status == 404)
-		return SENDER_ABSENT;
-	if (http->status / 100 != 2 || !text_u64(said, &number))
-		return SENDER_RETRY;
-	return number ? SENDER_DONE : SENDER_ABSENT;
+	ret->outcome = judgement.verdict == SINK_REFUSED ||
+				       (judgement.verdict == SINK_FAILED && http->status < 500)
+			       ? SENDER_ABSENT
+			       : SENDER_RETRY;
+	say_judgement(ret, http, &judgement);
 }
 
 static struct sender_answer check_request(struct sender *sender,
 					  const struct request_header *header)
 {
 	_cleanup_free_ char *url = make_url(sender->sink, header->check);
-	struct checked checked = { .length = 0 };
 	struct http_answer http = { 0 };
 	struct headers headers = { 0 };
 	struct sender_answer answer = { 0 };
 	struct error *err = &error_no_memory;
 
+	sender->body.length = 0;
 	if (!header->check.length)
 		return (struct sender_answer){ .outcome = SENDER_ABSENT };
 	if (url && add_header(&headers, "", header->header)) {
@@ -229,8 +245,9 @@ static struct sender_answer check_request(struct sender *sender,
 			.headers = (const char *const *)headers.lines,
 			.header_count = headers.count,
 			.body_fd = -1,
-			.take = take_checked,
-			.context = &checked,
+			.take = take_body,
+			.context = &sender->body,
+			.wanted_header = sender->sink->type->answer_header,
 		};
 
 		err = http_client_send(sender->client, &request, &http);
@@ -238,11 +255,7 @@ static struct sender_answer check_request(struct sender *sender,
 	headers_deinit(&headers);
 	if (err)
 		return fail(err);
-	answer.outcome = outcome_of_check(&http, &checked);
-	if (http.status / 100 == 2 && answer.outcome == SENDER_RETRY)
-		say(&answer, "the server answers no number to whether a request has arrived");
-	else
-		say_status(&answer, &http);
+	judge_check(sender, &http, header->count, &answer);
 	return answer;
 }
 

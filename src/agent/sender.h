@@ -19,10 +19,12 @@
 #ifndef AGENT_SENDER_H
 #define AGENT_SENDER_H
 
+#include "agent/sink.h"
 #include "net/http_client.h"
 
 struct sender_sink {
 	const char *url; /* the target of a request is appended; "?" becomes "&" after a query */
+	const struct sink_type *type; /* judges answers */
 };
 
 struct sender_options {
@@ -49,7 +51,7 @@ enum sender_outcome {
 	SENDER_RETRY,   /* the server does not take it now */
 	SENDER_FAILED,  /* the server failed at this request, perhaps after it had taken it */
 	SENDER_UNSENT,  /* there is no connection */
-	SENDER_UNKNOWN, /* there was no answer */
+	SENDER_UNKNOWN, /* there was no answer, or one that does not say whether it has arrived */
 	SENDER_DAMAGED, /* the file is no request */
 	SENDER_OUTCOMES
 };
@@ -57,6 +59,7 @@ enum sender_outcome {
 struct sender_answer {
 	uint32_t outcome;
 	uint64_t retry_after_ns; /* 0: not said */
+	uint64_t lost;           /* of SENDER_DONE: so much of the request is not there */
 	char said[512];          /* one line of safe text: why */
 };
 

@@ -35,12 +35,42 @@ struct sink_request {
 /* Takes a request, whose memory the encoder keeps. */
 typedef struct error *sink_emit(void *context, const struct sink_request *request);
 
+/* What a server answered to a request. */
+struct sink_answer {
+	long status;
+	const char *said;   /* of an answer that is not 2xx: its first line */
+	const char *header; /* the value of `answer_header`; "": it has none */
+	struct text body;   /* of an answer that is 2xx: its start, of SINK_BODY_MOST bytes */
+};
+#define SINK_BODY_MOST ((size_t)16 << 10)
+
+enum sink_verdict {
+	SINK_TAKEN,
+	SINK_REFUSED, /* for what is in the request: the server would refuse it again */
+	SINK_FAILED,  /* the server failed at it, perhaps for what is in it, or after it took it */
+	SINK_BUSY,    /* the server cannot take it now, or failed after it took it */
+	SINK_WAITS,   /* the server takes no requests until something is done, or for now */
+};
+
+struct sink_judgement {
+	enum sink_verdict verdict;
+	const char *advice; /* what its user may do; NULL: nothing */
+	uint64_t refused;   /* of SINK_TAKEN: so many of the request's `count` were not taken */
+	char said[384];     /* why; "": the status and what the answer says */
+};
+
+/* What the status alone says. */
+void sink_judge_status(const struct sink_answer *answer, struct sink_judgement *ret);
+
 struct sink_type {
 	const char *name;  /* "clickhouse": also its option and its word in losses */
 	bool keeps_losses; /* it stores the losses of intervals */
 	/* The URL that targets are appended to, to be freed. NULL: it is the one that users write.
 	 */
 	struct error *(*server)(const char *url, char **ret)MUST_CHECK;
+	/* What an answer says of a request. Called in a process without privileges. */
+	void (*judge)(const struct sink_answer *answer, struct sink_judgement *ret);
+	const char *answer_header; /* of answers, that `judge` needs; NULL: none */
 	struct error *(*open)(const struct sink_options *options, void **ret)MUST_CHECK;
 	struct error *(*encode)(void *sink, const struct agent_interval *interval, sink_emit *emit,
 				void *context)MUST_CHECK;

@@ -29,7 +29,8 @@ struct entry {
 };
 
 struct folder {
-	const char *name; /* of the sink */
+	const char *name; /* its own, by which files in it are known */
+	const char *sink; /* that of its sink, in losses */
 	int dir;
 	size_t held; /* so many of the first entries are not dropped */
 	struct {
@@ -94,17 +95,19 @@ static void count_loss(struct spool *spool, const struct folder *folder, struct 
 		       const char *why, uint64_t count)
 {
 	/* Without memory the number is lost. */
-	if (count && losses_add(&spool->losses, folder->name, what, why, count))
+	if (count && losses_add(&spool->losses, folder->sink, what, why, count))
 		spool->is_dirty = true;
 }
 
-/* Count what the header of an open file says is in it. */
-static void count_file(struct spool *spool, const struct folder *folder, int fd, const char *why)
+/* Count what the header of an open file says is in it, but at most `most`. */
+static void count_file(struct spool *spool, const struct folder *folder, int fd, const char *why,
+		       uint64_t most)
 {
 	struct request_header header;
 
 	if (fd >= 0 && request_header_read(fd, spool->start, &header))
-		count_loss(spool, folder, header.what, why, header.count);
+		count_loss(spool, folder, header.what, why,
+			   header.count < most ? header.count : most);
 	else
 		count_loss(spool, folder, TEXT("requests"), "damaged", 1);
 }
@@ -132,7 +135,8 @@ static void forget(struct spool *spool, struct folder *folder, size_t index)
 }
 
 /* Count a request, then remove its file. */
-static void drop(struct spool *spool, struct folder *folder, size_t index, const char *why)
+static void drop(struct spool *spool, struct folder *folder, size_t index, const char *why,
+		 uint64_t most)
 {
 	const uint64_t id = folder->entries.items[index].id;
 	char name[NAME_SIZE];
@@ -141,7 +145,7 @@ static void drop(struct spool *spool, struct folder *folder, size_t index, const
 
 	name_of(id, name);
 	fd = open_file(folder, name, &st);
-	count_file(spool, folder, fd, why);
+	count_file(spool, folder, fd, why, most);
 	if (fd >= 0)
 		close(fd);
 	if (losses_add_removal(&spool->losses, folder->name, id))
@@ -175,7 +179,7 @@ static bool drop_oldest(struct spool *spool, const char *why)
 	struct folder *folder = find_oldest(spool);
 
 	if (folder)
-		drop(spool, folder, folder->held, why);
+		drop(spool, folder, folder->held, why, SPOOL_ALL);
 	return folder;
 }
 
@@ -338,7 +342,7 @@ bool spool_open_request(struct spool *spool, size_t sink, size_t index, int *ret
 		}
 		if (fd >= 0)
 			close(fd);
-		drop(spool, folder, index, "damaged");
+		drop(spool, folder, index, "damaged", SPOOL_ALL);
 	}
 	return false;
 }
@@ -362,10 +366,10 @@ void spool_remove(struct spool *spool, size_t sink, size_t index)
 	forget(spool, folder, index);
 }
 
-void spool_drop(struct spool *spool, size_t sink, size_t index, const char *why)
+void spool_drop(struct spool *spool, size_t sink, size_t index, const char *why, uint64_t count)
 {
 	if (index < spool->folders[sink].entries.count)
-		drop(spool, &spool->folders[sink], index, why);
+		drop(spool, &spool->folders[sink], index, why, count);
 }
 
 const struct losses *spool_losses(const struct spool *spool)
@@ -403,7 +407,7 @@ static void drop_new(struct spool *spool, struct folder *folder)
 	const int fd = open_file(folder, NEW_NAME, &st);
 
 	if (fd >= 0) {
-		count_file(spool, folder, fd, "damaged");
+		count_file(spool, folder, fd, "damaged", SPOOL_ALL);
 		losses_add_removal(&spool->losses, folder->name, NEW_ID);
 		write_losses(spool);
 		close(fd);
@@ -599,7 +603,9 @@ struct error *spool_open(const struct spool_options *options, struct spool **ret
 	spool->next_id = 1;
 	spool->folder_count = options->sink_count;
 	for (size_t i = 0; i < options->sink_count; i++)
-		spool->folders[i] = (struct folder){ .name = options->sinks[i], .dir = -1 };
+		spool->folders[i] = (struct folder){ .name = options->sinks[i].folder,
+						     .sink = options->sinks[i].name,
+						     .dir = -1 };
 	spool->path = strdup(options->path);
 	err = spool->path ? read_spool(spool) : &error_no_memory;
 	if (err)

@@ -4,8 +4,8 @@
  *
  *	SPOOL/                        locked (flock(2)) by the agent that has it open
  *	SPOOL/losses                  what was dropped (losses.h)
- *	SPOOL/SINK/00000000000000000042.request
- *	SPOOL/SINK/new                a request that is being written
+ *	SPOOL/FOLDER/00000000000000000042.request
+ *	SPOOL/FOLDER/new              a request that is being written
  *
  * A request (request_file.h) is written under another name and then renamed, so it is there as a
  * whole or not at all, whenever the agent is killed. Numbers grow over all sinks. Files with other
@@ -25,11 +25,19 @@
 
 #define SPOOL_FILES_MOST 65536
 
+#define SPOOL_ALL        UINT64_MAX
+
+struct spool_sink {
+	const char *folder; /* its requests are in the folder of this name */
+	const char *name;   /* in losses */
+};
+
+/* All texts of sinks must stay. */
 struct spool_options {
 	/* Made if it is missing, and its parent, if theirs belongs to this user. */
 	const char *path;
-	uint64_t most;            /* bytes */
-	const char *const *sinks; /* names of folders, which must stay */
+	uint64_t most; /* bytes */
+	const struct spool_sink *sinks;
 	size_t sink_count;
 };
 
@@ -59,8 +67,8 @@ bool spool_open_request(struct spool *spool, size_t sink, size_t index, int *ret
 void spool_hold(struct spool *spool, size_t sink, size_t count);
 /* Remove one: it has arrived. */
 void spool_remove(struct spool *spool, size_t sink, size_t index);
-/* Drop one and count it, by this reason. */
-void spool_drop(struct spool *spool, size_t sink, size_t index, const char *why);
+/* Remove one of which at most `count`, or SPOOL_ALL, is lost, and count that, by this reason. */
+void spool_drop(struct spool *spool, size_t sink, size_t index, const char *why, uint64_t count);
 
 /* What was dropped, here and before a restart, and not subtracted. */
 const struct losses *spool_losses(const struct spool *spool);

@@ -154,19 +154,68 @@ spool_is_empty() {
 	[ -z "$(find "$spool" -name '*.request')" ]
 }
 
+# is_dropped MODE LINE: what it says.
 is_dropped() {
 	start_stub
-	mode too_large
+	mode "$1"
 	start_deliver 10000000 "$stub_url"
 	tell add 3 1000
-	wait_for "three attempts" grep -qs '0-3 too_large' "$stub/requests"
+	wait_for "three attempts" grep -qs "0-3 $1" "$stub/requests"
 	wait_for "the last refusal" spool_is_empty
 	mode ok
 	tell add 1 1000
 	end_deliver finish state
 	equal "arrived" "$(cat "$stub/arrived")" 0-4
 	has "losses" "$(cat "$said")" "lost sink-0 3 requests of the test: refused"
-	has "said" "$(cat "$said")" "HTTP status 413: ?[31mtoo large; what it refuses is dropped"
+	has "said" "$(cat "$said")" "$2; what it refuses is dropped"
+}
+
+# A request that only an overloaded server refuses is not dropped, even if it takes others.
+waits_for_overload() {
+	start_stub
+	mode poison_parts
+	start_deliver 10000000 "$stub_url"
+	tell add 5 1000
+	wait_for "eight attempts at one" test_attempts 10
+	tell state
+	wait_for "the state" grep -q '^waiting' "$said"
+	equal "lost" "$(lost)" 0
+	equal "waiting" "$(waiting)" 3
+	mode ok
+	end_deliver finish state
+	equal "arrived" "$(cat "$stub/arrived" | tr '\n' ' ')" "0-1 0-2 0-3 0-4 0-5 "
+	equal "lost" "$(lost)" 0
+}
+
+# A server of OTLP takes a request, and rejects what is in it.
+rejects_a_part() {
+	start_stub
+	mode partial
+	start_deliver 10000000 "otlp=$stub_url"
+	tell add 3 1000
+	wait_for "all" has_arrived 3
+	end_deliver finish state
+	arrived_once
+	has "losses" "$(last_state)" "lost sink-0 3 requests of the test: refused"
+	equal "lines" "$(said '^said')" 1
+	has "said" "$(cat "$said")" "1 of a request were not stored: too old; they are counted as lost"
+}
+
+# An hour of intervals, for which the spool has no room: the newest arrive, in their order.
+is_down_for_an_hour() {
+	start_deliver $((200 * 4096)) http://127.0.0.1:1/
+	tell add 360 1000
+	end_deliver state
+	equal "lost" "$(lost)" 160
+	equal "waiting" "$(waiting)" 200
+	start_stub
+	start_deliver $((200 * 4096)) "$stub_url"
+	end_deliver finish state
+	arrived_once
+	equal "order" "$(cut -d - -f 2 "$stub/arrived")" "$(cut -d - -f 2 "$stub/arrived" | sort -n)"
+	# The first one was being sent, and is not among the oldest that are dropped.
+	equal "arrived" "$(sed 1d "$stub/arrived")" "$(seq -f 0-%g 162 360)"
+	equal "lost" "$(lost)" 160
 }
 
 # A server that fails at one request always. One that fails at all of them gets each when it works again.
@@ -388,7 +437,17 @@ for word in silent_kept cut_kept error_kept; do
 	run_case "what has arrived is not sent again: '$word'" comes_back "$word"
 done
 run_case "a line says what the server said" says full "HTTP status 507: disk full; its requests wait in the spool"
-run_case "a request that is refused is dropped and counted" is_dropped
+run_case "a request that is too large is dropped and counted" is_dropped too_large "HTTP status 413: ?[31mtoo large"
+run_case "a request with wrong data is dropped and counted" is_dropped data "Cannot read all data"
+for word in parts memory queries space no_table no_column denied readonly proxy; do
+	run_case "requests wait for ClickHouse that answers '$word'" comes_back "$word"
+done
+run_case "an overloaded server loses no request" waits_for_overload
+run_case "a line says which tables are missing" says no_table \
+	"Table x does not exist; create or upgrade the tables: ctprof agent --create-schema --clickhouse URL; its requests wait"
+run_case "a line says that the user is refused" says denied "check the user, its password (--netrc-file) and its rights"
+run_case "what a server of OTLP rejects is counted" rejects_a_part
+run_case "an hour without a server keeps the newest" is_down_for_an_hour
 run_case "a request at which a server always fails holds up no others" goes_on
 run_case "Retry-After is honoured" honours_retry_after
 run_case "nothing is lost while a server is down" is_down_for_a_while

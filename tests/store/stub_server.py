@@ -52,15 +52,29 @@ def mode():
 
 
 # Is it kept, and what happens then: a status with headers and text, or None: the connection is closed; seconds to wait
-# before that. Beside these, `fail` is an error for requests but not for checks, and `poison` for those whose id ends in 3.
+# before that. Beside these, `fail` is an error for requests but not for checks, and `poison` for those whose id ends in 3; `poison_parts` is "parts"
+# for these.
 MODES = {
     "ok": (True, (200, {}, ""), 0),
     "slow": (True, (200, {}, ""), 0.3),
     "full": (False, (507, {}, "disk full\n"), 0),
     "too_large": (False, (413, {}, "\x1b[31mtoo large\nsecond line"), 0),
-    "error": (False, (500, {}, "Code: 999. broken"), 0),
-    "error_kept": (True, (500, {}, "Code: 999. broken after all"), 0),
+    "error": (False, (500, {}, "Code: 49. broken"), 0),
+    "error_kept": (True, (500, {}, "Code: 49. broken after all"), 0),
     "busy": (False, (503, {}, "busy"), 0),
+    # As ClickHouse says it: a current server, and 18.16, which has no header.
+    "parts": (False, (500, {"X-ClickHouse-Exception-Code": "252"}, "Code: 252. DB::Exception: Too many parts (3000). (TOO_MANY_PARTS)"), 0),
+    "memory": (False, (500, {"X-ClickHouse-Exception-Code": "241"}, "Code: 241. DB::Exception: Memory limit (total) exceeded"), 0),
+    "queries": (False, (500, {}, "Code: 202, e.displayText() = DB::Exception: Too many simultaneous queries. Maximum: 100"), 0),
+    "space": (False, (500, {}, "Code: 243, e.displayText() = DB::Exception: Cannot reserve 1.00 MiB, not enough space"), 0),
+    "no_table": (False, (404, {"X-ClickHouse-Exception-Code": "60"}, "Code: 60. DB::Exception: Table x does not exist"), 0),
+    "no_column": (False, (500, {}, "Code: 16, e.displayText() = DB::Exception: No such column y in table x"), 0),
+    "denied": (False, (403, {"X-ClickHouse-Exception-Code": "516"}, "Code: 516. DB::Exception: default: Authentication failed"), 0),
+    "readonly": (False, (400, {"X-ClickHouse-Exception-Code": "164"}, "Code: 164. DB::Exception: Cannot execute query in readonly mode"), 0),
+    "data": (False, (400, {"X-ClickHouse-Exception-Code": "33"}, "Code: 33. DB::Exception: Cannot read all data"), 0),
+    "proxy": (False, (400, {}, "<html>Bad Request</html>"), 0),
+    # ExportProfilesServiceResponse { partial_success { rejected_profiles: 1, error_message: "too old" } }
+    "partial": (True, (200, {}, "\x0a\x0b\x08\x01\x12\x07too old"), 0),
     "later": (False, (429, {"Retry-After": "60"}, "later"), 0),
     "silent": (False, None, 30),
     "silent_kept": (True, None, 30),
@@ -109,7 +123,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         now = mode()
         # What is broken is so for checks, too, but does not keep anything.
         self.note(now, 0)
-        now = "ok" if now in ("poison", "fail") else now
+        now = "ok" if now in ("poison", "poison_parts", "fail") else now
         is_kept, what, seconds = MODES[random.choice(RANDOM) if now == "random" else now]
         if isinstance(what, tuple) and what[0] == 200:
             with lock:
@@ -130,8 +144,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.note(now, length)
         if now == "fail":
             now = "error"
-        if now == "poison":
-            now = "error" if self.key("id").endswith("3") else "ok"
+        if now in ("poison", "poison_parts"):
+            bad = "parts" if now == "poison_parts" else "error"
+            now = bad if self.key("id").endswith("3") else "ok"
         is_kept, what, seconds = MODES[random.choice(RANDOM) if now == "random" else now]
         if is_kept:
             keep(self.key("id"))

@@ -11,7 +11,7 @@
 
 #include "unit/unit.h"
 
-static const char *const sinks[] = { "one", "two" };
+static const struct spool_sink sinks[] = { { "one", "first" }, { "two", "second" } };
 
 struct scene {
 	struct scratch scratch;
@@ -129,7 +129,7 @@ TEST(keeps_requests)
 	spool_remove(scene.spool, 0, 0);
 	expect_first(&scene, 0, "third");
 	assert_int_equal(spool_losses(scene.spool)->count, 0);
-	spool_drop(scene.spool, 0, 0, "refused");
+	spool_drop(scene.spool, 0, 0, "refused", SPOOL_ALL);
 	assert_int_equal(spool_count(scene.spool, 0), 0);
 	assert_int_equal(lost(&scene, "rows", "refused"), 3);
 	reopen(&scene, 1 << 20);
@@ -183,7 +183,7 @@ TEST(holds_two)
 	add(&scene, 0, "f", 10000);
 	assert_int_equal(lost(&scene, "rows", "spool full"), 1100);
 	expect_first(&scene, 0, "a");
-	spool_drop(scene.spool, 0, 0, "refused");
+	spool_drop(scene.spool, 0, 0, "refused", SPOOL_ALL);
 	expect_first(&scene, 0, "e");
 	close_scene(&scene);
 }
