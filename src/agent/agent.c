@@ -19,6 +19,7 @@ struct open_sink {
 	void *sink;
 	char *server; /* the URL that requests go to, if it is another than the user's */
 	char name[DELIVERY_SINK_NAME_SIZE];
+	char folder[DELIVERY_SINK_NAME_SIZE]; /* in the spool: by type and URL */
 	bool has_failed;                      /* at the last interval, and it was said */
 };
 
@@ -73,6 +74,13 @@ static void name_sink(struct agent *agent, struct open_sink *sink)
 		snprintf(sink->name, sizeof(sink->name), "%s-%zu", sink->type->name, number);
 }
 
+/* Where a sink stands in the configuration must not say whose requests it sends. */
+static void name_folder(struct open_sink *sink, const char *url)
+{
+	snprintf(sink->folder, sizeof(sink->folder), "%s-%016" PRIx64, sink->type->name,
+		 text_hash(text_of(url), 0));
+}
+
 static struct error *open_sinks(struct agent *agent)
 {
 	const struct agent_options *o = agent->options;
@@ -86,6 +94,7 @@ static struct error *open_sinks(struct agent *agent)
 
 		sink->type = o->sinks[i].type;
 		name_sink(agent, sink);
+		name_folder(sink, options.url);
 		err = sink->type->open(&options, &sink->sink);
 		if (err)
 			return error_prefix(err, "--%s %s", sink->type->name, options.url);
@@ -118,7 +127,7 @@ static struct error *open_delivery(struct agent *agent)
 		return NULL;
 	for (size_t i = 0; i < agent->sink_count; i++)
 		sinks[i] = (struct delivery_sink){
-			.folder = agent->sinks[i].name,
+			.folder = agent->sinks[i].folder,
 			.name = agent->sinks[i].name,
 			.type = agent->sinks[i].type,
 			.url = agent->sinks[i].server ? agent->sinks[i].server : o->sinks[i].url,

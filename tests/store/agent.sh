@@ -15,7 +15,7 @@ begin_case() {
 
 # start_agent ARGUMENT...: sends to the database fleet each second; its process is $agent.
 start_agent() {
-	build/ctprof agent --clickhouse "$store_url/fleet" --spool "$spool" --host "it's" --interval 1 --comm store_busy "$@" \
+	build/ctprof agent --clickhouse "$store_url/fleet" --spool "$spool" --host "it's" --interval "${interval:-1}" --comm store_busy "$@" \
 		> "$scratch/agent.out" 2>&1 &
 	agent=$!
 	at_end "kill -KILL $agent"
@@ -107,7 +107,154 @@ resumes() {
 	has_each_once
 }
 
+requests_that_wait() {
+	find "$spool" -name '*.request' | wc -l
+}
+
+# While the database is missing, requests wait, and a line says what to do; then all of them arrive.
+waits_for_tables() {
+	begin_case "$1"
+	sql "DROP DATABASE fleet"
+	start_agent
+	for tries in $(seq 120); do
+		! grep -q -- --create-schema "$scratch/agent.out" || break
+		sleep 0.25
+	done
+	has "what the agent says" "$(cat "$scratch/agent.out")" \
+		"create or upgrade the tables: ctprof agent --create-schema --clickhouse URL; its requests wait in the spool"
+	sleep 2
+	build/ctprof agent --create-schema --clickhouse "$store_url/fleet"
+	wait_for 5 "$loads"
+	end_agent
+	has_each_once
+	equal "losses" "$(sql "SELECT count() FROM fleet.losses WHERE sink != ''")" 0
+}
+
+# A store that is configured in another place of the order gets its own requests.
+has_its_own_requests() {
+	local waits
+
+	begin_case "$1"
+	kill -KILL "$store_pid"
+	wait "$store_pid" 2> /dev/null || true
+	start_agent --clickhouse http://127.0.0.1:1/other
+	for tries in $(seq 120); do
+		waits=$(requests_that_wait)
+		[ "$waits" -lt 20 ] || break
+		sleep 0.25
+	done
+	end_agent
+	equal "folders" "$(find "$spool" -mindepth 1 -maxdepth 1 -name 'clickhouse-*' -type d | wc -l)" 2
+	waits=$(find "$spool"/clickhouse-* -name '*.request' -exec grep -alF fleet {} + | xargs -n 1 dirname | sort | uniq | wc -l)
+	equal "folders with requests for this store" "$waits" 1
+	start_store_again
+	build/ctprof agent --clickhouse http://127.0.0.1:1/other --clickhouse "$store_url/fleet" --spool "$spool" --host "it's" \
+		--interval 1 --comm store_busy > "$scratch/agent.out" 2>&1 &
+	agent=$!
+	at_end "kill -KILL $agent"
+	wait_for 4 "$loads"
+	end_agent
+	has_each_once
+}
+
+# What is stored of each interval in a table: numbers that differ if a row is missing or there twice.
+stored_of() {
+	local value
+
+	case $1 in
+	samples) value=ns ;;
+	states) value=sleep_ns ;;
+	threads) value=run_time_ns ;;
+	loads) value=agent_cpu_ns ;;
+	cgroups) value=cpu_ns ;;
+	esac
+	sql "SELECT toUnixTimestamp(t), count(), sum($value) FROM fleet.$1 GROUP BY t ORDER BY t"
+}
+
+# ask_reference COMMAND...: the other server.
+ask_reference() {
+	local store_url=$reference_url
+
+	"$@"
+}
+
+kill_server() {
+	kill -KILL "$store_pid"
+	wait "$store_pid" 2> /dev/null || true
+	sleep "$((RANDOM % 3)).$((RANDOM % 10))"
+	start_store_again
+}
+
+kill_agent() {
+	kill -KILL "$agent"
+	wait "$agent" 2> /dev/null || true
+	agent_kills=$((agent_kills + 1))
+	start_agent --clickhouse "$reference_url/fleet"
+}
+
+# An agent sends each interval to a server that is killed at random, and then to one that is not. So what the second has
+# is what was produced: the first must have it, too, once. The agent is killed at random as well: of the interval in which
+# that happens, the first may have more.
+survives_kills() {
+	local until tries table span interval=${KILL_INTERVAL:-2} agent_kills=0 server_kills=0 compared=0 lost
+
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	start_store old
+	reference_url=$store_url reference_pid=$store_pid
+	at_end 'kill -TERM $reference_pid'
+	build/ctprof agent --create-schema --clickhouse "$reference_url/fleet"
+	begin_case "$1"
+	start_agent --clickhouse "$reference_url/fleet"
+	wait_for 2 "$loads"
+	until=$((SECONDS + KILL_SECONDS))
+	while ((SECONDS < until)); do
+		sleep "$((RANDOM % 3)).$((RANDOM % 10))"
+		if ((RANDOM % 3)); then
+			kill_server
+			server_kills=$((server_kills + 1))
+		else
+			kill_agent
+		fi
+	done
+	end_agent
+	# One that measures nothing meanwhile sends the rest.
+	interval=3600 start_agent --clickhouse "$reference_url/fleet"
+	for tries in $(seq 480); do
+		[ "$(requests_that_wait)" -gt 0 ] || break
+		sleep 1
+	done
+	kill -KILL "$agent"
+	wait "$agent" 2> /dev/null || true
+	equal "requests that wait" "$(requests_that_wait)" 0
+	for table in samples states threads loads cgroups; do
+		stored_of "$table" > "$scratch/stored"
+		ask_reference stored_of "$table" > "$scratch/produced"
+		echo "$table: $(awk '{ n += $2 } END { print n }' "$scratch/produced") rows of $(wc -l < "$scratch/produced") intervals produced," \
+			"$(awk '{ n += $2 } END { print n }' "$scratch/stored") of $(wc -l < "$scratch/stored") stored"
+		compared=$((compared + $(wc -l < "$scratch/produced")))
+		equal "intervals of $table that are not stored as they were produced" \
+			"$(comm -23 <(sort "$scratch/produced") <(sort "$scratch/stored"))" ""
+		between "intervals of $table that only one server has" 0 \
+			"$(comm -13 <(sort "$scratch/produced") <(sort "$scratch/stored") | wc -l)" "$agent_kills"
+	done
+	lost=$(sql "SELECT sink, what, why, sum(count) FROM fleet.losses WHERE sink != '' GROUP BY sink, what, why")
+	echo "killed: the server $server_kills times, the agent $agent_kills times; losses: $lost"
+	[ "$compared" -gt 0 ]
+	equal "stacks that are missing" \
+		"$(sql "SELECT count() FROM fleet.samples WHERE stack != 0 AND stack NOT IN (SELECT hash FROM fleet.stacks)")" 0
+	for table in samples:ns states:exec_ns threads:run_time_ns; do
+		for span in 1m 1h; do
+			echo "${table%:*}_$span: $(sql "SELECT sum(${table#*:}) FROM fleet.${table%:*}_$span") of" \
+				"$(sql "SELECT sum(${table#*:}) FROM fleet.${table%:*}")"
+		done
+	done
+}
+
+run_case "a store gets its own requests wherever it is configured" has_its_own_requests old
+KILL_SECONDS=${KILL_SECONDS:-15}
 for kind in new old; do
+	run_case "requests wait until there are tables, $kind" waits_for_tables "$kind"
 	run_case "an agent's intervals arrive once, $kind" arrives "$kind"
 	run_case "an agent goes on with its spool, $kind" resumes "$kind"
+	run_case "kill -9 of server and agent at random, $kind" survives_kills "$kind"
 done
