@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "agent/clickhouse.h"
+#include "agent/clickhouse_answer.h"
+#include "agent/losses.h"
 
 #include "agent/clickhouse_answer.h"
 #include "store/address.h"
 
-/* The request with stacks was lost: they are sent again. */
-static void forget_lost_stacks(struct clickhouse *sink, const struct agent_interval *interval)
+/* Requests were lost: what other rows refer to, and is sent once, is sent again. */
+static void forget_lost(struct clickhouse *sink, const struct agent_interval *interval)
 {
-	for (size_t i = 0; i < interval->loss_count; i++)
-		if (strings_equal(interval->losses[i].what, "rows of stacks"))
+	for (size_t i = 0; i < interval->loss_count; i++) {
+		const char *what = interval->losses[i].what;
+		const bool is_any = strings_equal(what, LOSSES_OTHER);
+
+		if (is_any || strings_equal(what, "rows of stacks"))
 			map_deinit(&sink->sent_stacks);
+		if (is_any || strings_equal(what, "rows of hosts"))
+			sink->host_sent = 0;
+	}
 }
 
-static struct error *encode(void *context, const struct agent_interval *interval, sink_emit *emit,
-			    void *emit_context)
+static struct error *encode_all(struct clickhouse *sink, const struct agent_interval *interval)
 {
-	struct clickhouse *sink = context;
 	struct error *err = NULL;
 
-	sink->insert.host = text_of(interval->identity->host);
-	sink->insert.t = interval->begun_unix_ns / NS_PER_S;
-	sink->insert.emit = emit;
-	sink->insert.context = emit_context;
-	forget_lost_stacks(sink, interval);
-	clickhouse_set_facts(sink, interval->identity);
 	if (interval->profile) {
 		err = clickhouse_group(sink, interval);
 		if (!err)
@@ -34,6 +34,24 @@ static struct error *encode(void *context, const struct agent_interval *interval
 	if (!err && interval->changes)
 		err = clickhouse_threads(sink, interval);
 	return err ? err : clickhouse_host(sink, interval);
+}
+
+static struct error *encode(void *context, const struct agent_interval *interval, sink_emit *emit,
+			    void *emit_context)
+{
+	struct clickhouse *sink = context;
+	struct error *err;
+
+	sink->insert.host = text_of(interval->identity->host);
+	sink->insert.t = interval->begun_unix_ns / NS_PER_S;
+	sink->insert.emit = emit;
+	sink->insert.context = emit_context;
+	forget_lost(sink, interval);
+	err = encode_all(sink, interval);
+	/* Stacks of a request that was not added are marked as sent. */
+	if (err)
+		map_deinit(&sink->sent_stacks);
+	return err;
 }
 
 static void destroy(void *context)

@@ -67,7 +67,7 @@ static bool add(struct losses *losses, const char *sink, struct text what, struc
 
 	if (!loss && losses->count >= LOSSES_MOST - 1) {
 		sink = "";
-		what = TEXT("other things");
+		what = TEXT(LOSSES_OTHER);
 		why = TEXT("several reasons");
 		loss = find(losses, sink, what, why);
 	}

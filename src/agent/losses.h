@@ -13,8 +13,9 @@
 #include "agent/interval.h"
 #include "base/array.h"
 
-/* The most kinds of losses; further ones are summed up as "other things". */
-#define LOSSES_MOST 256
+/* The most kinds of losses; further ones are summed up as other things. */
+#define LOSSES_MOST  256
+#define LOSSES_OTHER "other things"
 
 /* A file that has been counted: that of a request, in the folder of a sink. */
 struct losses_removal {
