@@ -216,7 +216,8 @@ static void lose_of_profile(struct agent *agent, const struct profile_losses *lo
 	agent_lose(agent, "", "events of profiles", "no room", losses->lost);
 	agent_lose(agent, "", "threads of profiles", "no room", losses->threads_lost);
 	agent_lose(agent, "", "unwind tables", "no room", losses->tables_lost);
-	agent_lose(agent, "", "requests for memory", "--memory", losses->memory_refused);
+	if (losses->lost || losses->threads_lost || losses->tables_lost)
+		agent_lose(agent, "", "requests for memory", "--memory", losses->memory_refused);
 }
 
 #define LIMIT_PAUSE_NS (3600 * NS_PER_S)
@@ -275,8 +276,15 @@ static bool take_changes(struct agent *agent, struct collector_reading *reading)
 		return false;
 	}
 	agent->captures_fail = false;
-	if (outcome.is_first)
+	if (outcome.is_first) {
+		/* There are no differences to a capture that failed. */
+		if (reading->profile)
+			agent_lose(agent, "", "captures", "the one before failed", 1);
 		return false;
+	}
+	/* Other sinks have no counters. */
+	if (!agent->keeps_losses)
+		return true;
 	agent_lose(agent, "", "threads without counters", "ended", outcome.ended);
 	agent_lose(agent, "", "threads without counters", "not captured before",
 		   outcome.without_past);
@@ -301,12 +309,12 @@ static bool encode(struct agent *agent, size_t number, const struct agent_interv
 	return !err;
 }
 
-/* Print what the delivery lost, if no sink stores it. */
+/* Print what was lost, if no sink stores it. */
 static void tell_of_losses(struct agent *agent, const struct agent_loss *losses, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		say(agent, "%s: lost %" PRIu64 " %s: %s", losses[i].sink, losses[i].count,
-		    losses[i].what, losses[i].why);
+		say(agent, "%s%slost %" PRIu64 " %s: %s", losses[i].sink,
+		    *losses[i].sink ? ": " : "", losses[i].count, losses[i].what, losses[i].why);
 	if (count)
 		agent->losses_told_ns = clock_ns(CLOCK_MONOTONIC);
 }
@@ -320,33 +328,32 @@ static bool may_tell_of_losses(const struct agent *agent)
 }
 
 /* Add the losses of the delivery, which keeps them until they are taken. */
-static struct error *add_delivered(struct agent *agent, struct losses_of_agent *losses,
-				   bool *ret_are_told)
+static struct error *add_delivered(const struct agent *agent, struct losses_of_agent *losses)
 {
 	size_t count;
 	const struct agent_loss *delivered = delivery_losses(agent->delivery, &count);
 
-	*ret_are_told = may_tell_of_losses(agent);
-	if (*ret_are_told)
-		tell_of_losses(agent, delivered, count);
 	for (size_t i = 0; i < count; i++)
 		if (!array_push(losses, delivered[i]))
 			return &error_no_memory;
 	return NULL;
 }
 
-/* Give the interval to all sinks. Losses that no sink has stored are those of the next interval,
- * too, and so are those that occur meanwhile. */
+/* Give the interval to all sinks. Losses that no sink has stored, and that were not printed, are
+ * those of the next interval, too, and so are those that occur meanwhile. */
 static struct error *send_interval(struct agent *agent, struct agent_interval *interval)
 {
 	struct losses_of_agent losses = agent->losses;
 	const size_t own = losses.count;
-	bool are_told = false, are_stored = false;
+	const bool are_told = may_tell_of_losses(agent);
+	bool are_stored = false;
 	struct error *err = NULL;
 
 	agent->losses = (struct losses_of_agent){ 0 };
 	if (agent->delivery)
-		err = add_delivered(agent, &losses, &are_told);
+		err = add_delivered(agent, &losses);
+	if (are_told)
+		tell_of_losses(agent, losses.items, losses.count);
 	interval->losses = losses.items;
 	interval->loss_count = losses.count;
 	for (size_t i = 0; !err && i < agent->sink_count; i++)
@@ -354,7 +361,7 @@ static struct error *send_interval(struct agent *agent, struct agent_interval *i
 			are_stored |= agent->sinks[i].type->keeps_losses;
 	if (!err && agent->delivery && (are_stored || are_told))
 		err = delivery_losses_taken(agent->delivery);
-	for (size_t i = 0; agent->keeps_losses && !are_stored && i < own; i++)
+	for (size_t i = 0; !are_told && !are_stored && i < own; i++)
 		agent_lose(agent, losses.items[i].sink, losses.items[i].what, losses.items[i].why,
 			   losses.items[i].count);
 	array_deinit(&losses);
@@ -367,6 +374,8 @@ struct error *agent_drain(struct agent *agent, uint64_t ns)
 	struct error *err;
 	size_t count;
 
+	if (!agent->keeps_losses)
+		tell_of_losses(agent, agent->losses.items, agent->losses.count);
 	if (!agent->delivery)
 		return NULL;
 	err = delivery_drain(agent->delivery, ns);
