@@ -10,7 +10,7 @@ cgroup_root() {
 }
 
 names_a_container() {
-	local root dir file pid
+	local root dir file pid agent tries
 
 	[ "$(id -u)" = 0 ] || skip "needs root"
 	root=$(cgroup_root)
@@ -23,14 +23,21 @@ names_a_container() {
 	at_end "rm -f '$file'; rmdir -p '${file%/*}' 2> /dev/null"
 	mkdir -p "${file%/*}"
 	echo '{"Config":{"Image":"registry.example/web:1.4","Labels":{}},"Name":"/frontend"}' > "$file"
-	sh -c 'echo $$ > "$1/cgroup.procs" && exec sleep 60' - "$dir" &
+	sh -c 'echo $$ > "$1/cgroup.procs" && exec sleep 600' - "$dir" &
 	pid=$!
 	at_end "kill $pid; wait $pid"
 	until grep -q "docker-$id" "/proc/$pid/cgroup"; do sleep 0.1; done
 	start_store new
 	build/ctprof agent --create-schema --clickhouse "$store_url/fleet"
-	build/ctprof agent --clickhouse "$store_url/fleet" --spool "$scratch/spool" --host "it's" --interval 1 --duration 5s \
-		> "$scratch/said" 2>&1 || { cat "$scratch/said"; return 1; }
+	build/ctprof agent --clickhouse "$store_url/fleet" --spool "$scratch/spool" --host "it's" --interval 1 \
+		> "$scratch/said" 2>&1 &
+	agent=$!
+	at_end "kill $agent; wait $agent"
+	for tries in $(seq 240); do
+		[ "$(sql "SELECT count() FROM fleet.cgroup_labels WHERE cgroup LIKE '%docker-$id.scope'")" = 0 ] || break
+		sleep 0.25
+	done
+	cat "$scratch/said"
 	equal "what is known" \
 		"$(sql "SELECT DISTINCT host, container, image, unit FROM fleet.cgroup_labels WHERE cgroup LIKE '%docker-$id.scope'")" \
 		$'it\\\'s\tfrontend\tregistry.example/web:1.4\t'"docker-$id.scope"
