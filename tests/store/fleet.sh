@@ -3,7 +3,10 @@
 # ctprof fleet, of a hundred hosts for an hour, drawn at random by the server: they differ in load and in how they
 # spend their time, and three of them, a version and the second half of the hour in what is planted.
 
-fleet_begin=$(date -u -d '2026-11-20 12:00:00' +%s)
+# Yesterday: tables drop rows that are two weeks old.
+fleet_begin=$(date -u -d 'yesterday 12:00:00' +%s)
+fleet_end=$((fleet_begin + 3600))
+fleet_middle=$((fleet_begin + 1800))
 
 # spread SIZE SEED: an expression that is a factor, which differs from 1 by about so much
 spread() {
@@ -57,7 +60,7 @@ fleet() {
 	local verb=$1
 
 	shift
-	build/ctprof fleet "$verb" "ch://127.0.0.1:$store_port/fleet?from=2026-11-20T12:00:00&to=2026-11-20T13:00:00" "$@"
+	build/ctprof fleet "$verb" "ch://127.0.0.1:$store_port/fleet?from=$fleet_begin&to=$fleet_end" "$@"
 }
 
 # Hosts of findings, each once.
@@ -98,7 +101,7 @@ finds_none() {
 	has "the answer" "$(fleet outliers)" "No host of 100 is unlike the others."
 	equal "versions" "$(fleet compare --by version=1.4,1.5 --format json | jq length)" 0
 	has "the answer" "$(fleet compare --by version=1.4,1.5)" "version 1.5 (20 hosts) does not differ from version 1.4 (80 hosts)."
-	equal "changes" "$(fleet regressions --since 2026-11-20T12:30:00 --format json | jq length)" 0
+	equal "changes" "$(fleet regressions --since $fleet_middle --format json | jq length)" 0
 }
 
 # Two versions, by a label and by its hosts; what changed when.
@@ -120,11 +123,11 @@ compares() {
 	has "the values" "$output" "there are: 1.4, 1.5"
 	fails 1 fleet compare --by nothing=1
 	has "no label" "$output" "no host of this query has a label 'nothing'"
-	fleet regressions --since 2026-11-20T12:30:00 --format json > "$scratch/json"
+	fleet regressions --since $fleet_middle --format json > "$scratch/json"
 	equal "what changed" "$(jq -r '[.[].program] | unique | join(" ")' "$scratch/json")" prog4
 	jq -e '[.[] | select(.name == "lock")][0] | .host == null and .value - .other > 0.1' "$scratch/json" > /dev/null
 	has "a flame graph" "$(build/ctprof fleet flame --by zone=a,b --format folded \
-		"ch://127.0.0.1:$store_port/fleet?host=web-1*&from=2026-11-20T12:00:00&to=2026-11-20T13:00:00")" "memcpy"
+		"ch://127.0.0.1:$store_port/fleet?host=web-1*&from=$fleet_begin&to=$fleet_end")" "memcpy"
 	equal "hosts" "$(fleet hosts --format json | jq -r '.[] | select(.host == "web-99").labels')" "version=1.5 zone=a"
 }
 
