@@ -65,7 +65,7 @@ $(STATES): $(STATES_PARTS)
 
 $(TEST_PROGRAMS): %: %.o
 	$(call say,LINK  $@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lpthread
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lpthread -lm
 
 $(SCREEN): %: %.o $(call objects,$(call sources,base compare metric snapshot state tui))
 	$(call say,LINK  $@)
