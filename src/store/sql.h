@@ -55,6 +55,14 @@ void sql_add_selection(struct sql *sql, const struct store_url *url, unsigned se
  * "agent". NULL: no such fact. Otherwise its column of `hosts`. */
 const char *sql_fact_column(const char *name);
 
+/*
+ * One number for the names of a program. Hashes of LowCardinality columns are those of their
+ * dictionaries, so grouping by it takes half or a third of the time of grouping by the names. Other
+ * functions for each name, as names of threads and processes are often the same. Of a million
+ * groups, two have the same number once in 10^7 queries.
+ */
+#define SQL_PROGRAM_HASH "cityHash64(process) + sipHash64(comm) + farmHash64(cgroup)"
+
 /* The text, to be freed; NULL: it is not whole, or no memory. */
 char *sql_text(const struct sql *sql);
 

@@ -96,10 +96,12 @@ static void add_programs(struct snapshot_loading *loading, struct sql *sql)
 	struct sql columns = { 0 };
 	struct store_rows rows = { .table = "threads", .selectors = SQL_SELECTORS_ALL };
 
-	sql_add(sql, "SELECT %s, toString(process), toString(comm), toString(cgroup), %s, %s",
+	sql_add(sql,
+		"SELECT %s, toString(any(process)) AS of_process, toString(any(comm)) AS of_comm, "
+		"toString(any(cgroup)) AS of_cgroup, %s, %s",
 		loading->url->by_host ? "toString(host)" : "''",
 		has_threads ? "uid" : "toUInt32(0)",
-		has_threads ? "uniqExact(host, tgid, tid, started)" : "toUInt64(0)");
+		has_threads ? "uniqExact(cityHash64(host, tgid, tid, started))" : "toUInt64(0)");
 	thread_columns_add(&loading->columns, sql);
 	sql_add(sql, " FROM ");
 	sql_add(&columns, "host, process, comm, cgroup%s",
@@ -110,8 +112,9 @@ static void add_programs(struct snapshot_loading *loading, struct sql *sql)
 	rows.of_rows = rows.of_sums = text;
 	if (text)
 		sql_add_rows(sql, loading->url, loading->detail, &rows);
-	sql_add(sql, " GROUP BY %sprocess, comm, cgroup%s ORDER BY %sprocess, comm, cgroup%s", host,
-		has_threads ? ", uid" : "", host, has_threads ? ", uid" : "");
+	sql_add(sql,
+		" GROUP BY %s" SQL_PROGRAM_HASH "%s ORDER BY %sof_process, of_comm, of_cgroup%s",
+		host, has_threads ? ", uid" : "", host, has_threads ? ", uid" : "");
 	sql_deinit(&columns);
 }
 
