@@ -7,12 +7,12 @@
 
 #include "base/units.h"
 #include "store/hosts.h"
+#include "store/replay_sums.h"
 #include "store/spans.h"
 #include "store/thread_rows.h"
 
 #define NS_PER_MS      UINT64_C(1000000)
 #define INTERVALS_MOST UINT64_C(100000)
-#define THREADS_MOST   UINT64_C(1000000)
 
 struct store_replay {
 	struct store_url url;
@@ -20,7 +20,8 @@ struct store_replay {
 	pthread_mutex_t lock; /* windows are read by other threads */
 	struct {
 		ARRAY(struct replay_interval);
-	} intervals; /* by time; capture i + 1 is at the end of interval i */
+	} intervals;             /* by time; capture i + 1 is at the end of interval i */
+	struct replay_sums sums; /* of the capture that was read last */
 	uint32_t cpus;
 };
 
@@ -33,6 +34,7 @@ static void replay_free(struct store_replay *replay)
 	if (!replay)
 		return;
 	store_close(replay->store);
+	replay_sums_deinit(&replay->sums);
 	store_url_deinit(&replay->url);
 	array_deinit(&replay->intervals);
 	pthread_mutex_destroy(&replay->lock);
@@ -41,94 +43,6 @@ static void replay_free(struct store_replay *replay)
 DEFINE_CLEANUP(replay_free, struct store_replay *)
 
 /* --- captures --- */
-
-enum {
-	THREAD_PROCESS,
-	THREAD_COMM,
-	THREAD_CGROUP,
-	THREAD_TGID,
-	THREAD_TID,
-	THREAD_UID,
-	THREAD_STARTED,
-	THREAD_COLUMNS
-};
-
-static const struct store_column thread_row_columns[THREAD_COLUMNS] = {
-	[THREAD_PROCESS] = { "process", STORE_STRING },
-	[THREAD_COMM] = { "comm", STORE_STRING },
-	[THREAD_CGROUP] = { "cgroup", STORE_STRING },
-	[THREAD_TGID] = { "tgid", STORE_U32 },
-	[THREAD_TID] = { "tid", STORE_U32 },
-	[THREAD_UID] = { "uid", STORE_U32 },
-	[THREAD_STARTED] = { "started", STORE_U64 },
-};
-
-struct replay_loading {
-	struct ctprof_snapshot *snapshot;
-	struct thread_columns columns;
-};
-
-/* Rows come in the order of processes. */
-static struct error *add_process(struct ctprof_snapshot *snapshot, const union store_value *row)
-{
-	const struct process process = { .tgid = (uint32_t)row[THREAD_TGID].number,
-					 .uid = reading_of(row[THREAD_UID].number) };
-	const size_t count = snapshot->processes.count;
-
-	if (count && snapshot->processes.items[count - 1].tgid == process.tgid)
-		return NULL;
-	return array_push(&snapshot->processes, process) ? NULL : &error_no_memory;
-}
-
-static struct error *take_thread(void *context, const union store_value *row)
-{
-	struct replay_loading *loading = context;
-	struct ctprof_snapshot *snapshot = loading->snapshot;
-	struct ctprof_thread *thread = snapshot_add_thread(snapshot);
-	struct error *err;
-
-	if (!thread)
-		return &error_no_memory;
-	thread->tgid = (uint32_t)row[THREAD_TGID].number;
-	thread->tid = (uint32_t)row[THREAD_TID].number;
-	thread->start_time_clock_ticks = reading_of(row[THREAD_STARTED].number);
-	err = thread_row_name(snapshot, row[THREAD_PROCESS].text, &thread->pcomm);
-	if (!err)
-		err = thread_row_name(snapshot, row[THREAD_COMM].text, &thread->comm);
-	if (!err)
-		err = thread_row_name(snapshot, row[THREAD_CGROUP].text, &thread->cgroup);
-	if (!err)
-		err = add_process(snapshot, row);
-	return err ? err
-		   : thread_columns_take(&loading->columns, row + THREAD_COLUMNS, snapshot, thread);
-}
-
-/* Sum up the rows of intervals that begin before `end_s`. */
-static struct error *load_threads(struct store_replay *replay, uint64_t end_s,
-				  struct ctprof_snapshot *snapshot)
-{
-	struct store_column columns[THREAD_COLUMNS + THREAD_ROW_COLUMNS_MOST];
-	struct replay_loading loading = { .snapshot = snapshot };
-	struct store_url url = replay->url;
-	struct sql sql = store_sql(replay->store);
-	struct error *err;
-
-	url.to_s = end_s;
-	thread_columns_init(&loading.columns, true);
-	memcpy(columns, thread_row_columns, sizeof(thread_row_columns));
-	memcpy(columns + THREAD_COLUMNS, loading.columns.items,
-	       loading.columns.count * sizeof(*columns));
-	sql_add(&sql, "SELECT argMax(toString(process), t), argMax(toString(comm), t), "
-		      "argMax(toString(cgroup), t), tgid, tid, max(uid), started");
-	thread_columns_add(&loading.columns, &sql);
-	sql_add(&sql, " FROM threads WHERE ");
-	sql_add_time(&sql, &url, SQL_SELECTORS_ALL);
-	sql_add(&sql, " GROUP BY tgid, tid, started ORDER BY tgid, tid != tgid, tid, started");
-	err = store_query(replay->store, &sql, columns, THREAD_COLUMNS + loading.columns.count,
-			  THREADS_MOST, take_thread, &loading);
-	sql_deinit(&sql);
-	return err;
-}
 
 static struct error *describe(const struct store_replay *replay, uint64_t at_ns,
 			      struct ctprof_snapshot *snapshot)
@@ -159,8 +73,10 @@ static struct error *load(void *context, const struct captures *captures, size_t
 		err = describe(replay, captures->items[capture].at_ms * NS_PER_MS, snapshot);
 	if (!err && capture) {
 		pthread_mutex_lock(&replay->lock);
-		err = load_threads(replay, replay->intervals.items[capture - 1].begun_s + 1,
-				   snapshot);
+		err = replay_sums_move(&replay->sums, replay->store,
+				       replay->intervals.items[capture - 1].begun_s + 1);
+		if (!err)
+			err = replay_sums_copy(&replay->sums, snapshot);
 		pthread_mutex_unlock(&replay->lock);
 	}
 	if (err)
@@ -262,6 +178,7 @@ struct error *store_replay_open(const char *written, uint64_t now_s,
 	if (!replay)
 		return &error_no_memory;
 	pthread_mutex_init(&replay->lock, NULL);
+	replay->sums.url = &replay->url;
 	err = store_url_parse(written, now_s, &replay->url);
 	if (err)
 		return error_prefix(err, "URL of a store");

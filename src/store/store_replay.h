@@ -16,7 +16,7 @@
 #include "snapshot/recording.h"
 #include "store/query.h"
 
-/* The time of a query that can be replayed: totals of each capture are summed up anew. */
+/* The time of a query that can be replayed: totals of all its threads are kept. */
 #define STORE_REPLAY_MOST_S UINT64_C(86400)
 
 /* Fails if the URL selects several hosts or more than a day. */
