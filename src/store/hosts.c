@@ -28,6 +28,7 @@ enum load_column {
 	LOAD_IO,
 	LOAD_IO_FULL,
 	LOAD_IRQ_FULL,
+	LOAD_MEASURED,
 	LOAD_COLUMNS
 };
 
@@ -43,6 +44,7 @@ static const struct store_column load_columns[LOAD_COLUMNS] = {
 	[LOAD_IO] = { "io_some_ns", STORE_U64 },
 	[LOAD_IO_FULL] = { "io_full_ns", STORE_U64 },
 	[LOAD_IRQ_FULL] = { "irq_full_ns", STORE_U64 },
+	[LOAD_MEASURED] = { "measured", STORE_U64 },
 };
 
 enum fact_column {
@@ -91,6 +93,7 @@ static struct error *take_load(void *context, const union store_value *values)
 		.memory = { values[LOAD_MEMORY].number, values[LOAD_MEMORY_FULL].number },
 		.io = { values[LOAD_IO].number, values[LOAD_IO_FULL].number },
 		.irq = { .full_ns = values[LOAD_IRQ_FULL].number },
+		.measured = values[LOAD_MEASURED].number,
 		.kernel = strdup(""),
 		.arch = strdup(""),
 		.cpu_model = strdup(""),
@@ -117,7 +120,8 @@ static struct error *read_loads(struct store *store, const struct store_url *url
 
 	sql_add(&sql, "SELECT toString(host), sum(ms), toUInt64(max(threads)), sum(agent_cpu_ns), "
 		      "sum(bpf_ns), sum(cpu_some_ns), sum(memory_some_ns), sum(memory_full_ns), "
-		      "sum(io_some_ns), sum(io_full_ns), sum(irq_full_ns) FROM loads WHERE ");
+		      "sum(io_some_ns), sum(io_full_ns), sum(irq_full_ns), groupBitOr(measured) "
+		      "FROM loads WHERE ");
 	sql_add_time(&sql, url, SQL_SELECT_HOSTS);
 	sql_add(&sql, " GROUP BY host");
 	err = store_query(store, &sql, load_columns, LOAD_COLUMNS, HOSTS_MOST, take_load, hosts);

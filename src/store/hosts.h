@@ -23,6 +23,7 @@ struct store_host {
 	uint64_t threads;     /* most in an interval */
 	uint64_t agent_cpu_ns, bpf_ns;
 	struct store_pressure cpu, memory, io, irq; /* cpu: `some` only; irq: `full` only */
+	uint64_t measured; /* bit n: the column n behind `ms` of the table loads */
 	/* Of its last boot in the store; 0 and "" if unknown. */
 	uint32_t cpus;
 	uint64_t memory_bytes;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/sum.h"
+#include "profile/profile.h"
 #include "store/hosts.h"
 #include "store/spans.h"
 #include "store/thread_rows.h"
@@ -65,7 +66,8 @@ static struct error *take_program(void *context, const union store_value *row)
 	struct ctprof_snapshot *snapshot = loading->snapshot;
 	struct ctprof_thread *thread = snapshot_add_thread(snapshot);
 	struct process process = { .uid = { .value = row[PROGRAM_UID].number,
-					    .measured = loading->detail == STORE_ROWS } };
+					    .measured = loading->detail == STORE_ROWS &&
+							row[PROGRAM_UID].number != UID_UNKNOWN } };
 	struct error *err;
 
 	if (!thread)
@@ -193,6 +195,8 @@ static struct error *take_cgroup(void *context, const union store_value *row)
 	};
 	struct error *err = thread_row_name(snapshot, row[CGROUP_PATH].text, &cgroup.path);
 
+	/* No limit: in one of the intervals at least. */
+	cgroup.memory.max.unlimited = cgroup.memory.max.measured && !row[CGROUP_MEMORY_MAX].number;
 	cgroup.psi.cpu.some.total_usec = reading_at(row, CGROUP_CPU_SOME, NS_PER_US);
 	cgroup.psi.memory.full.total_usec = reading_at(row, CGROUP_MEMORY_FULL, NS_PER_US);
 	cgroup.psi.io.full.total_usec = reading_at(row, CGROUP_IO_FULL, NS_PER_US);
@@ -209,9 +213,11 @@ static struct error *load_cgroups(struct snapshot_loading *loading, struct store
 
 	sql_add(&sql,
 		"SELECT toString(cgroup), sum(cpu_ns), sum(throttled_ns), "
-		"toUInt64(sum(throttled)), max(memory_bytes), max(memory_max_bytes), "
+		"toUInt64(sum(throttled)), max(memory_bytes), if(countIf(memory_max_bytes = 0 AND "
+		"bitAnd(measured, %u) != 0) > 0, toUInt64(0), max(memory_max_bytes)), "
 		"sum(read_bytes), sum(written_bytes), sum(cpu_some_ns), sum(memory_full_ns), "
-		"sum(io_full_ns), toUInt64(max(pids)), groupBitOr(measured) FROM cgroups WHERE ");
+		"sum(io_full_ns), toUInt64(max(pids)), groupBitOr(measured) FROM cgroups WHERE ",
+		1u << (CGROUPS_memory_max_bytes - CGROUPS_cpu_ns));
 	sql_add_time(&sql, loading->url, SQL_SELECT_HOSTS | 1u << STORE_SELECT_CGROUP);
 	sql_add(&sql, " GROUP BY cgroup ORDER BY cgroup");
 	err = store_query(store, &sql, cgroup_columns, CGROUP_COLUMNS, CGROUPS_MOST, take_cgroup,
@@ -222,31 +228,32 @@ static struct error *load_cgroups(struct snapshot_loading *loading, struct store
 
 /* --- the hosts --- */
 
-static struct psi_half half_of(uint64_t ns)
+/* Hosts that did not measure it are not in the sum. */
+static void add_pressure(struct psi_half *sum, const struct store_host *host, unsigned column,
+			 uint64_t ns)
 {
-	return (struct psi_half){ .total_usec = reading_of(ns / NS_PER_US) };
+	uint64_t us = sum->total_usec.value;
+
+	if (!(host->measured >> (column - LOADS_cpu_ns) & 1))
+		return;
+	sum_add(&us, ns / NS_PER_US);
+	sum->total_usec = reading_of(us);
 }
 
 static void set_pressure(struct ctprof_snapshot *snapshot, const struct store_hosts *hosts)
 {
-	struct store_pressure cpu = { 0 }, memory = { 0 }, io = { 0 }, irq = { 0 };
+	struct psi *psi = &snapshot->psi;
 
 	for (size_t i = 0; i < hosts->count; i++) {
 		const struct store_host *host = &hosts->items[i];
 
-		sum_add(&cpu.some_ns, host->cpu.some_ns);
-		sum_add(&memory.some_ns, host->memory.some_ns);
-		sum_add(&memory.full_ns, host->memory.full_ns);
-		sum_add(&io.some_ns, host->io.some_ns);
-		sum_add(&io.full_ns, host->io.full_ns);
-		sum_add(&irq.full_ns, host->irq.full_ns);
+		add_pressure(&psi->cpu.some, host, LOADS_cpu_some_ns, host->cpu.some_ns);
+		add_pressure(&psi->memory.some, host, LOADS_memory_some_ns, host->memory.some_ns);
+		add_pressure(&psi->memory.full, host, LOADS_memory_full_ns, host->memory.full_ns);
+		add_pressure(&psi->io.some, host, LOADS_io_some_ns, host->io.some_ns);
+		add_pressure(&psi->io.full, host, LOADS_io_full_ns, host->io.full_ns);
+		add_pressure(&psi->irq.full, host, LOADS_irq_full_ns, host->irq.full_ns);
 	}
-	snapshot->psi.cpu.some = half_of(cpu.some_ns);
-	snapshot->psi.memory.some = half_of(memory.some_ns);
-	snapshot->psi.memory.full = half_of(memory.full_ns);
-	snapshot->psi.io.some = half_of(io.some_ns);
-	snapshot->psi.io.full = half_of(io.full_ns);
-	snapshot->psi.irq.full = half_of(irq.full_ns);
 }
 
 static struct error *set_name(struct ctprof_snapshot *snapshot, const char *text,

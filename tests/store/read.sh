@@ -88,6 +88,16 @@ reads_snapshots() {
 		"$(sum_by_server 'sum(state_exec_ns)' "host = 'web-3'")"
 	has "a setting" "$($ctprof show "$query?to=$end_s" --format csv --metrics nice --group-by all)" ,nice,,5..5,
 	has "a host" "$($ctprof show-host "$query?to=$end_s")" "kernel_release: 6.1.0"
+	has_not "pressure that was not measured" "$($ctprof show "$query?to=$end_s")" pressure
+	insert "loads (host, t, ms, cpu_some_ns, measured) SELECT 'web-1', toDateTime($end_s - 5), 0, 500000000000, 4"
+	has "pressure" "$($ctprof show "$query?to=$end_s")" "pressure  CPU"
+	has_not "other pressure" "$($ctprof show "$query?to=$end_s" | grep pressure)" memory
+	insert "threads (host, t, ms, process, tgid, tid, uid, run_time_ns, measured0, measured1) SELECT 'web-9', toDateTime($end_s - 5),
+		10000, 'gone', 7, 7, toUInt32(-1), 1, toUInt64(-1), toUInt64(-1)"
+	has_not "an unknown user" "$($ctprof show "$query?to=$end_s" --group-by user)" 4294967295
+	insert "cgroups (host, t, ms, cgroup, memory_max_bytes, measured) SELECT 'web-1', toDateTime($end_s - 5 - number), 10000,
+		'/a.slice', 4096 * number, 16 FROM numbers(2)"
+	has "no limit" "$($ctprof show "$query?to=$end_s" --sections cgroup-limits --group-by cgroup | grep memory.max)" max
 }
 
 change() {
