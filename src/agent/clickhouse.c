@@ -47,6 +47,7 @@ static struct error *encode(void *context, const struct agent_interval *interval
 	sink->insert.emit = emit;
 	sink->insert.context = emit_context;
 	forget_lost(sink, interval);
+	clickhouse_set_facts(sink, interval->identity);
 	err = encode_all(sink, interval);
 	/* Stacks of a request that was not added are marked as sent. */
 	if (err)
