@@ -6,6 +6,7 @@
 #define CMD_FLEET_H
 
 #include "fleet/findings_report.h"
+#include "fleet/hosts.h"
 #include "fleet/load.h"
 
 struct fleet_arguments {

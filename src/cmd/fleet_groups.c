@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/percent.h"
+#include "fleet/cgroup_labels.h"
 #include "fleet/groups.h"
 
 void fleet_groups_deinit(struct fleet_groups *groups)
@@ -60,7 +61,7 @@ static struct error *add_value(struct values *values, struct text host, uint64_t
 	return &error_no_memory;
 }
 
-static struct error *add_place(void *context, struct text host, struct text value)
+static struct error *add_cgroup_label(void *context, struct text host, struct text value)
 {
 	return add_value(context, host, 0, value);
 }
@@ -81,8 +82,9 @@ static struct error *load_values(struct store *store, const struct store_url *ur
 	struct fleet_hosts hosts = { 0 };
 	struct error *err;
 
-	if (fleet_is_place(groups->label))
-		return fleet_load_places(store, url, groups->label, add_place, values);
+	if (fleet_is_cgroup_label(groups->label))
+		return fleet_load_cgroup_labels(store, url, groups->label, add_cgroup_label,
+						values);
 	groups->by_facts = !by_host;
 	err = by_host ? fleet_load_hosts(store, url, &hosts) : fleet_load_facts(store, url, &hosts);
 	for (size_t i = 0; !err && i < hosts.count; i++) {

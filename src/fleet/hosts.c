@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fleet/hosts.h"
+
+#include <inttypes.h>
+
+#include "store/spans.h"
+
+void fleet_hosts_deinit(struct fleet_hosts *hosts)
+{
+	for (size_t i = 0; i < hosts->count; i++) {
+		struct fleet_host *host = &hosts->items[i];
+
+		free(host->name);
+		free(host->kernel);
+		free(host->arch);
+		free(host->cpu_model);
+		free(host->version);
+		for (size_t k = 0; k < host->label_names.count; k++)
+			free(host->label_names.items[k]);
+		for (size_t k = 0; k < host->label_values.count; k++)
+			free(host->label_values.items[k]);
+		array_deinit(&host->label_names);
+		array_deinit(&host->label_values);
+	}
+	array_deinit(hosts);
+}
+
+enum {
+	HOST_NAME,
+	HOST_FACTS,
+	HOST_KERNEL,
+	HOST_ARCH,
+	HOST_MODEL,
+	HOST_VERSION,
+	HOST_CPUS,
+	HOST_MEMORY,
+	HOST_SEEN,
+	HOST_LABELS,
+	HOST_VALUES,
+	HOST_COLUMNS
+};
+
+static const struct store_column host_columns[HOST_COLUMNS] = {
+	[HOST_NAME] = { "host", STORE_STRING },       [HOST_FACTS] = { "facts", STORE_U64 },
+	[HOST_KERNEL] = { "kernel", STORE_STRING },   [HOST_ARCH] = { "arch", STORE_STRING },
+	[HOST_MODEL] = { "cpu_model", STORE_STRING }, [HOST_VERSION] = { "version", STORE_STRING },
+	[HOST_CPUS] = { "cpus", STORE_U32 },          [HOST_MEMORY] = { "memory", STORE_U64 },
+	[HOST_SEEN] = { "seen", STORE_TIME },         [HOST_LABELS] = { "labels", STORE_TEXTS },
+	[HOST_VALUES] = { "values", STORE_TEXTS },
+};
+
+/* One line of text that tells a terminal nothing. */
+static char *safe_copy(struct text text)
+{
+	char *copy = strndup(text.length ? text.bytes : "", text.length);
+
+	if (copy)
+		text_make_safe(copy);
+	return copy;
+}
+
+static bool copy_labels(const union store_value *row, struct fleet_host *host)
+{
+	const struct store_texts names = row[HOST_LABELS].texts, values = row[HOST_VALUES].texts;
+
+	for (size_t i = 0; i < names.count && i < values.count; i++) {
+		char *name = safe_copy(names.items[i]), *value = safe_copy(values.items[i]);
+
+		if (!name || !value || !array_reserve(&host->label_names, 1) ||
+		    !array_reserve(&host->label_values, 1)) {
+			free(name);
+			free(value);
+			return false;
+		}
+		host->label_names.items[host->label_names.count++] = name;
+		host->label_values.items[host->label_values.count++] = value;
+	}
+	return true;
+}
+
+struct host_loading {
+	struct fleet_hosts *hosts;
+	bool by_facts;
+};
+
+/* The last row of a host is that of its last boot. */
+static struct error *take_host(void *context, const union store_value *row)
+{
+	const struct host_loading *host_loading = context;
+	struct fleet_hosts *hosts = host_loading->hosts;
+	struct fleet_host host = {
+		.facts = row[HOST_FACTS].number,
+		.name = safe_copy(row[HOST_NAME].text),
+		.kernel = safe_copy(row[HOST_KERNEL].text),
+		.arch = safe_copy(row[HOST_ARCH].text),
+		.cpu_model = safe_copy(row[HOST_MODEL].text),
+		.version = safe_copy(row[HOST_VERSION].text),
+		.cpus = row[HOST_CPUS].number,
+		.memory_bytes = row[HOST_MEMORY].number,
+		.seen_s = row[HOST_SEEN].number,
+	};
+	struct fleet_host *last = hosts->count ? &hosts->items[hosts->count - 1] : NULL;
+	struct fleet_hosts one = { 0 };
+	bool is_whole = copy_labels(row, &host) && host.name && host.kernel && host.arch &&
+			host.cpu_model && host.version;
+
+	if (is_whole && last && strcmp(last->name, host.name) == 0 &&
+	    (!host_loading->by_facts || last->facts == host.facts)) {
+		const struct fleet_host before = *last;
+
+		*last = host;
+		host = before;
+	} else if (is_whole) {
+		if (array_push(hosts, host))
+			return NULL;
+		is_whole = false;
+	}
+	/* What is left over. */
+	if (!array_push(&one, host))
+		return &error_no_memory;
+	fleet_hosts_deinit(&one);
+	return is_whole ? NULL : &error_no_memory;
+}
+
+#define HOSTS_MOST 1000000
+
+/* The facts that rows of the time have: those of loads, or of sums that are kept longer. */
+static void add_facts_of_time(struct sql *sql, const struct store_url *url)
+{
+	sql_add(sql, " AND (host, facts) IN (SELECT host, facts FROM loads WHERE ");
+	sql_add_time(sql, url, SQL_SELECT_HOSTS);
+	sql_add(sql, " GROUP BY host, facts UNION ALL SELECT host, facts FROM ");
+	sql_add_rows(
+		sql, url, STORE_HOURS,
+		&(struct store_rows){ "states", "host, facts", "host, facts", SQL_SELECT_HOSTS });
+	sql_add(sql, " GROUP BY host, facts)");
+}
+
+static struct error *load_hosts(struct store *store, const struct store_url *url, bool by_facts,
+				struct fleet_hosts *ret)
+{
+	struct sql sql = store_sql(store);
+	struct fleet_hosts hosts = { 0 };
+	struct host_loading host_loading = { &hosts, by_facts };
+	struct error *err;
+
+	sql_add(&sql, "SELECT toString(host), facts, toString(kernel), toString(arch), "
+		      "toString(cpu_model), toString(version), cpus, memory_bytes, seen, "
+		      "label_names, label_values FROM hosts WHERE booted < ");
+	sql_add(&sql, "toDateTime(%" PRIu64 ")", url->to_s);
+	sql_add_selection(&sql, url, SQL_SELECT_HOSTS);
+	if (by_facts)
+		add_facts_of_time(&sql, url);
+	sql_add(&sql, " ORDER BY host%s, seen", by_facts ? ", facts" : "");
+	err = store_query(store, &sql, host_columns, HOST_COLUMNS, HOSTS_MOST, take_host,
+			  &host_loading);
+	sql_deinit(&sql);
+	if (err)
+		fleet_hosts_deinit(&hosts);
+	else
+		*ret = hosts;
+	return err;
+}
+
+struct error *fleet_load_hosts(struct store *store, const struct store_url *url,
+			       struct fleet_hosts *ret)
+{
+	return load_hosts(store, url, false, ret);
+}
+
+struct error *fleet_load_facts(struct store *store, const struct store_url *url,
+			       struct fleet_hosts *ret)
+{
+	return load_hosts(store, url, true, ret);
+}
+
+const char *fleet_host_label(const struct fleet_host *host, const char *name)
+{
+	const struct {
+		const char *name, *value;
+	} facts[] = { { "kernel", host->kernel },
+		      { "arch", host->arch },
+		      { "cpu_model", host->cpu_model },
+		      { "agent", host->version } };
+
+	for (size_t i = 0; i < host->label_names.count; i++)
+		if (strcmp(host->label_names.items[i], name) == 0)
+			return host->label_values.items[i];
+	for (size_t i = 0; i < array_length(facts); i++)
+		if (strcmp(facts[i].name, name) == 0)
+			return facts[i].value;
+	return NULL;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The hosts of a store: what agents said of them, with the labels of their configuration.
+ *
+ *	struct fleet_hosts hosts;
+ *	err = fleet_load_hosts(store, &url, &hosts);
+ *	...
+ *	fleet_hosts_deinit(&hosts);
+ */
+#ifndef FLEET_HOSTS_H
+#define FLEET_HOSTS_H
+
+#include "store/query.h"
+
+/* A host as the store knows it: of its last boot within the time, or the last before. */
+struct fleet_host {
+	uint64_t facts; /* of store/tables.h */
+	char *name, *kernel, *arch, *cpu_model, *version;
+	uint64_t cpus, memory_bytes, seen_s;
+	struct {
+		ARRAY(char *);
+	} label_names, label_values;
+};
+
+struct fleet_hosts {
+	ARRAY(struct fleet_host); /* by name, and by facts */
+};
+
+/* Each host once, with what was last true of it. */
+struct error *fleet_load_hosts(struct store *store, const struct store_url *url,
+			       struct fleet_hosts *ret) MUST_CHECK;
+/* Hosts with rows in the time, each as often as it had other facts. */
+struct error *fleet_load_facts(struct store *store, const struct store_url *url,
+			       struct fleet_hosts *ret) MUST_CHECK;
+void fleet_hosts_deinit(struct fleet_hosts *hosts);
+
+/* The value of "kernel", "arch", "cpu_model", "agent" (its version) or of a label; NULL: none. */
+const char *fleet_host_label(const struct fleet_host *host, const char *name);
+
+#endif
