@@ -4,8 +4,7 @@
  * measures.h what is compared; scale.h is the scale on which hosts are compared; outlier_score.h
  * says how far a value is from its peers, outliers.h finds hosts that differ from their peers;
  * groups.h compares two groups of hosts, and hosts before and after a point in time. These ask no
- * server: load.h, hosts.h and
- * cgroup_labels.h do. findings_report.h prints what was found.
+ * server: load.h, hosts.h and cgroup_labels.h do. findings_report.h prints what was found.
  */
 
 /*

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Counters of threads, and the pressure on hosts. */
+#include "fleet/load_rows.h"
+#include "fleet/measures.h"
+
+/* --- counters --- */
+
+enum { METRICS_MASK0 = FLEET_ROW_VALUES, METRICS_MASK1, METRICS_RUN, METRICS_FIRST };
+#define METRICS_MOST 32
+
+static bool is_measured(const union store_value *row, enum metric_id metric)
+{
+	const uint64_t mask = row[metric < 64 ? METRICS_MASK0 : METRICS_MASK1].number;
+
+	return mask >> (metric % 64) & 1;
+}
+
+static struct error *take_metrics(void *context, const union store_value *row)
+{
+	struct fleet_loading *loading = context;
+	const double run = (double)row[METRICS_RUN].number * FLEET_SECONDS;
+	struct error *err = NULL;
+
+	if (!is_measured(row, METRIC_run_time_ns))
+		return NULL;
+	for (size_t i = 0; !err && i < fleet_metric_count; i++)
+		if (is_measured(row, fleet_metrics[i].metric))
+			err = fleet_add_value(loading, row, FLEET_METRIC,
+					      text_of(fleet_metrics[i].name),
+					      (double)row[METRICS_FIRST + i].number, run);
+	return err;
+}
+
+struct error *fleet_load_counters(struct fleet_loading *loading)
+{
+	struct store_column columns[METRICS_MOST];
+	_cleanup_free_ char *names = text_print(
+		"host, process, t%s, measured0, measured1, run_time_ns", fleet_more_keys(loading));
+	const size_t count = METRICS_FIRST + fleet_metric_count;
+	struct sql sql = store_sql(loading->store);
+	struct error *err;
+
+	memcpy(columns, fleet_row_columns, sizeof(fleet_row_columns));
+	for (size_t i = FLEET_ROW_VALUES; i < count; i++)
+		columns[i] = (struct store_column){ "value", STORE_U64 };
+	fleet_add_keys(&sql, loading, "process");
+	sql_add(&sql, ", measured0, measured1, sum(run_time_ns)");
+	for (size_t i = 0; names && i < fleet_metric_count; i++) {
+		char *more = text_print("%s, %s", names, fleet_metrics[i].name);
+
+		free(names);
+		names = more;
+		sql_add(&sql, ", sum(%s)", fleet_metrics[i].name);
+	}
+	sql_add(&sql, " FROM ");
+	if (names)
+		sql_add_rows(&sql, loading->url, loading->detail,
+			     &(struct store_rows){ "threads", names, names, SQL_SELECTORS_ALL });
+	sql_add(&sql, " GROUP BY host, process, slice, measured0, measured1%s",
+		fleet_more_keys(loading));
+	err = !names ? &error_no_memory
+		     : store_query(loading->store, &sql, columns, count, FLEET_ROWS_MOST,
+				   take_metrics, loading);
+	sql_deinit(&sql);
+	return err;
+}
+
+/* --- pressure --- */
+
+static struct error *take_pressures(void *context, const union store_value *row)
+{
+	struct fleet_loading *loading = context;
+	const double seconds = (double)row[FLEET_ROW_VALUES].number / 1000;
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < fleet_pressure_count; i++)
+		err = fleet_add_value(loading, row, FLEET_HOST, text_of(fleet_pressures[i].name),
+				      (double)row[FLEET_ROW_VALUES + 1 + i].number * FLEET_SECONDS,
+				      seconds);
+	return err;
+}
+
+struct error *fleet_load_pressures(struct fleet_loading *loading)
+{
+	struct store_column columns[METRICS_MOST];
+	const size_t count = FLEET_ROW_VALUES + 1 + fleet_pressure_count;
+	struct sql sql = store_sql(loading->store);
+	struct error *err;
+
+	memcpy(columns, fleet_row_columns, sizeof(fleet_row_columns));
+	for (size_t i = FLEET_ROW_VALUES; i < count; i++)
+		columns[i] = (struct store_column){ "value", STORE_U64 };
+	fleet_add_keys(&sql, loading, "''");
+	sql_add(&sql, ", sum(ms)");
+	for (size_t i = 0; i < fleet_pressure_count; i++)
+		sql_add(&sql, ", sum(%s)", fleet_pressures[i].column);
+	sql_add(&sql, " FROM loads WHERE ");
+	sql_add_time(&sql, loading->url, SQL_SELECT_HOSTS);
+	sql_add(&sql, " GROUP BY host, slice%s", fleet_more_keys(loading));
+	err = store_query(loading->store, &sql, columns, count, FLEET_ROWS_MOST, take_pressures,
+			  loading);
+	sql_deinit(&sql);
+	return err;
+}
