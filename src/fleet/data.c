@@ -5,7 +5,7 @@
 #include "statistics/statistics.h"
 
 const struct fleet_kind_row fleet_kinds[FLEET_KIND_COUNT] = {
-#define KIND_ROW(id, name, is_share, least, what) { name, what, is_share, least },
+#define KIND_ROW(id, name, is_share, least, event, what) { name, what, is_share, least, event },
 	FLEET_KINDS(KIND_ROW)
 #undef KIND_ROW
 };

@@ -34,7 +34,7 @@
 #include "base/names.h"
 
 /*
- * KIND(id, name, the scale is of shares, least base, what amount and base are)
+ * KIND(id, name, the scale is of shares, least base, event, what amount and base are)
  *
  * Busy time is what a program wanted to get done: it ran, waited for a CPU, a lock, storage or
  * memory. It is not waiting for work, at sockets and pipes, for a time or a child, or stopped. So
@@ -43,15 +43,18 @@
  * Of a host with less than the least base, and of one that has less than a quarter of the base of
  * the median host, the value is too uncertain, and is left out: a share of CPU time is counted by
  * samples, of which 5 s at 49 Hz have 245.
+ *
+ * An amount is the sum of events, of which one more or less is chance: a sample on a CPU, a wait
+ * that may take a tenth of a second, a page fault.
  */
-#define FLEET_KINDS(KIND)                                                                 \
-	KIND(STATE, "state", true, 5, "seconds in a state; busy seconds")                 \
-	KIND(WAIT, "wait", true, 60, "seconds in a state; seconds of all threads")        \
-	KIND(CPU, "cpu", true, 5, "CPU seconds of a function; of the program")            \
-	KIND(CPU_OWN, "cpu-own", true, 5, "the same without the functions that it calls") \
-	KIND(OFF, "off", true, 5, "busy seconds that a function waited; of the program")  \
-	KIND(METRIC, "metric", false, 1, "a counter; CPU seconds of the program")         \
-	KIND(HOST, "host", true, 60, "seconds of pressure, or of CPUs; seconds")
+#define FLEET_KINDS(KIND)                                                                       \
+	KIND(STATE, "state", true, 5, 0.1, "seconds in a state; busy seconds")                  \
+	KIND(WAIT, "wait", true, 60, 0.1, "seconds in a state; seconds of all threads")         \
+	KIND(CPU, "cpu", true, 5, 0.02, "CPU seconds of a function; of the program")            \
+	KIND(CPU_OWN, "cpu-own", true, 5, 0.02, "the same without the functions that it calls") \
+	KIND(OFF, "off", true, 5, 0.1, "busy seconds that a function waited; of the program")   \
+	KIND(METRIC, "metric", false, 1, 1, "a counter; CPU seconds of the program")            \
+	KIND(HOST, "host", true, 60, 0.1, "seconds of pressure, or of CPUs; seconds")
 
 enum fleet_kind {
 #define KIND_ENUM(id, ...) FLEET_##id,
@@ -63,7 +66,7 @@ enum fleet_kind {
 struct fleet_kind_row {
 	const char *name, *what;
 	bool is_share;
-	double base_least;
+	double base_least, event;
 };
 extern const struct fleet_kind_row fleet_kinds[FLEET_KIND_COUNT];
 

@@ -188,7 +188,10 @@ static struct fleet_finding finding_of_changes(const struct sides *sides, size_t
 	set_effect(&finding, &sides->scale, sides->first.mean, change,
 		   student_quantile(0.05, df) * error);
 	finding.other_low = finding.other_high = finding.other;
-	finding.p = beyond == 0 ? 1 : student_two_sided(beyond / error, df);
+	/* Of changes that are all the same the t test knows nothing. Each had one of two signs. */
+	finding.p = beyond == 0 ? 1
+		    : error > 0 ? student_two_sided(beyond / error, df)
+				: ldexp(1, 1 - (int)fmin((double)sides->second.count, 1000));
 	return finding;
 }
 

@@ -14,7 +14,7 @@ const struct fleet_state_row fleet_states[] = {
 const size_t fleet_state_count = array_length(fleet_states);
 
 const struct fleet_metric_row fleet_metrics[] = {
-#define METRIC_ROW(metric, words) { METRIC_##metric, #metric, words },
+#define METRIC_ROW(metric, event, words) { METRIC_##metric, event, #metric, words },
 	FLEET_METRICS(METRIC_ROW)
 #undef METRIC_ROW
 };
@@ -26,6 +26,14 @@ const struct fleet_pressure_row fleet_pressures[] = {
 #undef PRESSURE_ROW
 };
 const size_t fleet_pressure_count = array_length(fleet_pressures);
+
+double fleet_event(const struct fleet_measure *measure)
+{
+	for (size_t i = 0; measure->kind == FLEET_METRIC && i < fleet_metric_count; i++)
+		if (text_equal(name_text(measure->name), text_of(fleet_metrics[i].name)))
+			return fleet_metrics[i].event;
+	return fleet_kinds[measure->kind].event;
+}
 
 char *fleet_value_text(enum fleet_kind kind, double value)
 {

@@ -33,20 +33,21 @@
 	(OF(EXEC) | OF(EXEC_USER) | OF(EXEC_SYSTEM) | OF(RUNNABLE) | OF(PAGING) | OF(SLEEP_DISK) | \
 	 OF(LOCK) | OF(LOCK_FUTEX) | OF(LOCK_KERNEL))
 
-/* MEASURE(metric, words); by CPU second of the program */
-#define FLEET_METRICS(MEASURE)                                  \
-	MEASURE(nr_migrations, "moves %s times to another CPU") \
-	MEASURE(nonvoluntary_csw, "is preempted %s times")      \
-	MEASURE(voluntary_csw, "blocks %s times")               \
-	MEASURE(minflt, "has %s minor page faults")             \
-	MEASURE(majflt, "has %s major page faults")             \
-	MEASURE(syscr, "makes %s read calls")                   \
-	MEASURE(syscw, "makes %s write calls")                  \
-	MEASURE(rchar, "reads %s bytes")                        \
-	MEASURE(wchar, "writes %s bytes")                       \
-	MEASURE(read_bytes, "reads %s bytes from storage")      \
-	MEASURE(write_bytes, "writes %s bytes to storage")      \
-	MEASURE(allocated_bytes, "allocates %s bytes")
+/* MEASURE(metric, event: fleet_event(), words); by CPU second of the program. Bytes come by pages.
+ */
+#define FLEET_METRICS(MEASURE)                                     \
+	MEASURE(nr_migrations, 1, "moves %s times to another CPU") \
+	MEASURE(nonvoluntary_csw, 1, "is preempted %s times")      \
+	MEASURE(voluntary_csw, 1, "blocks %s times")               \
+	MEASURE(minflt, 1, "has %s minor page faults")             \
+	MEASURE(majflt, 1, "has %s major page faults")             \
+	MEASURE(syscr, 1, "makes %s read calls")                   \
+	MEASURE(syscw, 1, "makes %s write calls")                  \
+	MEASURE(rchar, 4096, "reads %s bytes")                     \
+	MEASURE(wchar, 4096, "writes %s bytes")                    \
+	MEASURE(read_bytes, 4096, "reads %s bytes from storage")   \
+	MEASURE(write_bytes, 4096, "writes %s bytes to storage")   \
+	MEASURE(allocated_bytes, 4096, "allocates %s bytes")
 
 /* MEASURE(column of loads, name, words) */
 #define FLEET_PRESSURES(MEASURE)                                                        \
@@ -61,6 +62,7 @@ struct fleet_state_row {
 };
 struct fleet_metric_row {
 	enum metric_id metric;
+	double event;
 	const char *name, *words;
 };
 struct fleet_pressure_row {
@@ -73,6 +75,9 @@ extern const struct fleet_metric_row fleet_metrics[];
 extern const size_t fleet_metric_count;
 extern const struct fleet_pressure_row fleet_pressures[];
 extern const size_t fleet_pressure_count;
+
+/* The size of an event of a measure: see FLEET_KINDS. */
+double fleet_event(const struct fleet_measure *measure);
 
 /* "shopd waits 41 % of its busy time for locks", with the value; to be freed. NULL: no memory. */
 char *fleet_sentence(const struct fleet_measure *measure, double value);

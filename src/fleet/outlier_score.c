@@ -39,12 +39,12 @@ static double deviation_of(const struct sums *sums)
 	return about_mean > 1e-12 * sums->squares ? sqrt(about_mean / (sums->count - 1)) : 0;
 }
 
-/* Infinite where the peers do not vary and the value differs. */
-static double t_of(double distance, double deviation, double peers)
+/* Infinite where the peers do not vary, the value differs, and its own error is 0. */
+static double t_of(double distance, double deviation, double peers, double error)
 {
 	if (distance == 0)
 		return 0;
-	return distance / (deviation * sqrt(1 + 1 / peers));
+	return distance / hypot(deviation * sqrt(1 + 1 / peers), error);
 }
 
 /* --- tails --- */
@@ -165,7 +165,7 @@ static bool is_outlier(const struct inliers *left, double value, double excess)
 {
 	const double n = left->sums.count;
 	const double distance = value - left->middle - mean_of(&left->sums);
-	const double t = t_of(distance, deviation_of(&left->sums), n);
+	const double t = t_of(distance, deviation_of(&left->sums), n, 0);
 
 	/* One of n + 1 values, the most extreme. */
 	return student_two_sided(t * width_of(excess), df_of(excess, n)) * (n + 1) <= ROSNER_LEVEL;
@@ -213,7 +213,7 @@ bool fleet_rosner_outliers(const double *values, size_t count, bool *ret)
 
 /* --- each value --- */
 
-static void compare_one(const struct inliers *inliers, double excess, double value,
+static void compare_one(const struct inliers *inliers, double excess, double value, double error,
 			struct outlier_score *ret)
 {
 	struct sums peers = inliers->sums;
@@ -228,10 +228,10 @@ static void compare_one(const struct inliers *inliers, double excess, double val
 	ret->deviation = deviation_of(&peers) / width_of(excess);
 	ret->df = df_of(excess, peers.count);
 	distance = fleet_scale_beyond(value - ret->mean);
-	ret->p = student_two_sided(t_of(distance, ret->deviation, peers.count), ret->df);
+	ret->p = student_two_sided(t_of(distance, ret->deviation, peers.count, error), ret->df);
 }
 
-bool fleet_outlier_scores(const double *values, size_t count, double excess,
+bool fleet_outlier_scores(const double *values, const double *errors, size_t count, double excess,
 			  struct outlier_score *ret)
 {
 	struct inliers inliers;
@@ -240,7 +240,7 @@ bool fleet_outlier_scores(const double *values, size_t count, double excess,
 		return false;
 	excess = larger_excess(&inliers, excess);
 	for (size_t i = 0; i < count; i++)
-		compare_one(&inliers, excess, values[i], &ret[i]);
+		compare_one(&inliers, excess, values[i], errors ? errors[i] : 0, &ret[i]);
 	free(inliers.sorted);
 	return true;
 }

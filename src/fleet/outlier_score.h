@@ -40,11 +40,13 @@ struct outlier_score {
 };
 
 /*
- * Compare each of `count` finite values with the others; `excess` is that of similar sets of
- * values, or 0. `ret` has room for `count`. With fewer than OUTLIER_PEERS_LEAST peers p is 1. False
- * without memory.
+ * Compare each of `count` finite values with the others; `errors` are standard errors of the values
+ * by themselves, which are added to the deviation of the peers (NULL: they have none): without, a
+ * value beside peers that are all the same is certain to differ. `excess` is that of similar sets
+ * of values, or 0. `ret` has room for `count`. With fewer than OUTLIER_PEERS_LEAST peers p is 1.
+ * False without memory.
  */
-bool fleet_outlier_scores(const double *values, size_t count, double excess,
+bool fleet_outlier_scores(const double *values, const double *errors, size_t count, double excess,
 			  struct outlier_score *ret) MUST_CHECK;
 
 /* Which values are outliers by Rosner's procedure, with tails of a normal distribution. False

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fleet/outliers.h"
 
+#include "fleet/measures.h"
 #include "fleet/outlier_score.h"
 #include "fleet/scale.h"
 
@@ -15,6 +16,7 @@ struct search {
 	double *values;    /* by host */
 	double *earlier;   /* the same in the slices before; for changes */
 	double *scaled;    /* of those that have a value */
+	double *errors;    /* of these, on the scale */
 	uint32_t *hosts;   /* of these */
 	bool *is_excluded; /* by host, of the kind that is looked at */
 	struct outlier_score *scores;
@@ -26,6 +28,15 @@ struct search {
 static bool is_of_changes(const struct search *search)
 {
 	return search->before < search->from;
+}
+
+static double error_of(const struct search *search, size_t measure, size_t host, size_t from,
+		       size_t to)
+{
+	const struct fleet_amount sum = fleet_data_sum(search->data, measure, host, from, to);
+
+	return fleet_scale_error(&search->scale, sum.amount, sum.base,
+				 fleet_event(&search->data->measures.items[measure]));
 }
 
 /* The values of a measure, or their changes. False: of too few hosts. */
@@ -51,6 +62,11 @@ static bool prepare(struct search *search, size_t measure)
 		if (isnan(scaled))
 			continue;
 		search->hosts[search->count] = (uint32_t)i;
+		search->errors[search->count] =
+			hypot(error_of(search, measure, i, search->from, search->to),
+			      is_of_changes(search)
+				      ? error_of(search, measure, i, search->before, search->from)
+				      : 0);
 		search->scaled[search->count++] = scaled;
 	}
 	return search->count >= OUTLIER_HOSTS_LEAST;
@@ -158,20 +174,39 @@ static struct fleet_finding finding_of(const struct search *search, size_t measu
 	return finding;
 }
 
-/* Quantiles take time, and no p of this size is a discovery unless half of all are. */
-#define P_WITHOUT_HOPE 0.025
+/*
+ * Where most hosts have none of an event, their values have no spread, and the model says nothing
+ * of the few that have some. If hosts are alike, any of them may have had it: that one of n hosts
+ * is among the k that have it has the probability k / n.
+ */
+#define RARE_SHARE 4
+
+static double least_p(const struct search *search, size_t measure)
+{
+	size_t with = 0;
+
+	if (search->data->measures.items[measure].kind != FLEET_METRIC)
+		return 0;
+	for (size_t i = 0; i < search->count; i++)
+		with += search->values[search->hosts[i]] > 0;
+	return with * RARE_SHARE < search->count ? (double)with / (double)search->count : 0;
+}
 
 static bool test_one(struct search *search, size_t measure)
 {
-	if (!fleet_outlier_scores(search->scaled, search->count,
+	const double least = least_p(search, measure);
+
+	if (!fleet_outlier_scores(search->scaled, search->errors, search->count,
 				  search->excess[search->data->measures.items[measure].kind],
 				  search->scores))
 		return false;
 	for (size_t i = 0; i < search->count; i++) {
-		struct fleet_finding finding = { .p = search->scores[i].p };
+		struct fleet_finding finding = { .p = fmax(search->scores[i].p, least) };
 
-		if (finding.p <= P_WITHOUT_HOPE)
+		/* Quantiles take time, and q is at least p. */
+		if (finding.p <= FLEET_Q_MOST)
 			finding = finding_of(search, measure, i);
+		finding.p = fmax(finding.p, least);
 		if (!fleet_findings_add(search->findings, &finding))
 			return false;
 	}
@@ -211,6 +246,7 @@ static struct error *search_all(const struct fleet_data *data, size_t before, si
 	_cleanup_free_ double *values = malloc(room * sizeof(*values));
 	_cleanup_free_ double *earlier = malloc(room * sizeof(*earlier));
 	_cleanup_free_ double *scaled = malloc(room * sizeof(*scaled));
+	_cleanup_free_ double *errors = malloc(room * sizeof(*errors));
 	_cleanup_free_ uint32_t *hosts = malloc(room * sizeof(*hosts));
 	_cleanup_free_ bool *is_excluded = calloc(room, sizeof(*is_excluded));
 	_cleanup_free_ struct outlier_score *scores = malloc(room * sizeof(*scores));
@@ -222,10 +258,11 @@ static struct error *search_all(const struct fleet_data *data, size_t before, si
 	search.values = values;
 	search.earlier = earlier;
 	search.scaled = scaled;
+	search.errors = errors;
 	search.hosts = hosts;
 	search.is_excluded = is_excluded;
 	search.scores = scores;
-	if (!values || !earlier || !scaled || !hosts || !is_excluded || !scores ||
+	if (!values || !earlier || !scaled || !errors || !hosts || !is_excluded || !scores ||
 	    !find_all_tails(&search) || !test_all(&search) || !fleet_findings_settle(&findings)) {
 		fleet_findings_deinit(&findings);
 		return &error_no_memory;

@@ -4,11 +4,12 @@
  *
  * For each measure of each program, the value of each host is compared with those of the other
  * hosts that run this program, by fleet/outlier_score.h on the scale of fleet/scale.h. All these
- * tests together have a rate of false discoveries of at most FLEET_Q_MOST: where hosts do not
- * differ, at most one run in twenty reports anything. Tests of one host depend on each other
- * positively, for which Benjamini and Hochberg's procedure holds (Y. Benjamini and D. Yekutieli,
- * "The control of the false discovery rate in multiple testing under dependency", Annals of
- * Statistics 29, 2001).
+ * tests together are meant to have a rate of false discoveries of at most FLEET_Q_MOST, by
+ * Benjamini and Hochberg's procedure: where hosts do not differ, at most one run in twenty should
+ * report anything. The procedure holds for tests that are independent, or depend on each other
+ * positively (Y. Benjamini and D. Yekutieli, "The control of the false discovery rate in multiple
+ * testing under dependency", Annals of Statistics 29, 2001). Shares of a program's time add up to
+ * 1, so here this is no theorem: tests of drawn fleets measure the rate.
  */
 #ifndef FLEET_OUTLIERS_H
 #define FLEET_OUTLIERS_H

@@ -55,6 +55,17 @@ double fleet_scale_from(const struct fleet_scale *scale, double scaled)
 	return fmin(fmax((odds * (1 + scale->start) - scale->start) / (1 + odds), 0), 1);
 }
 
+double fleet_scale_error(const struct fleet_scale *scale, double amount, double base, double event)
+{
+	const double value = scale->is_share ? fmin(amount / base, 1) : amount / base;
+	const double error = sqrt((amount + event) * event) / base;
+	double slope = 1 / (value + scale->start);
+
+	if (scale->is_share)
+		slope += 1 / (1 - value + scale->start);
+	return error * slope;
+}
+
 double fleet_scale_weight(const struct fleet_scale *scale, double value, double other)
 {
 	const double doublings =

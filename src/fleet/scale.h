@@ -45,6 +45,10 @@ double fleet_scale_to(const struct fleet_scale *scale, double value);
 /* The inverse; at least 0, and of shares at most 1. */
 double fleet_scale_from(const struct fleet_scale *scale, double scaled);
 
+/* The standard error on the scale of the value amount / base, of an amount that is a sum of
+ * independent events of this size: that of one more event, where there is none. */
+double fleet_scale_error(const struct fleet_scale *scale, double amount, double base, double event);
+
 /* How far two values are apart, to put the largest differences first: of shares as a share of 1; of
  * rates 0.05 for each doubling, and at most 0.5. 0 if it is too little to be reported. */
 double fleet_scale_weight(const struct fleet_scale *scale, double value, double other);

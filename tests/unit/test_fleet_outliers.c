@@ -71,6 +71,62 @@ TEST(few_hosts_that_do_not_differ)
 	count_false(FLEET_SCENE_NORMAL, 30, 300, 15);
 }
 
+/* Hosts are alike, and have so many events of this size in 20 CPU seconds on average. */
+static size_t count_false_of_events(enum fleet_kind kind, const char *of, double events,
+				    double size)
+{
+	size_t flagged = 0;
+
+	for (size_t run = 0; run < 20; run++) {
+		uint64_t random = run * 7919 + 1;
+		struct fleet_findings findings;
+		struct fleet_data data;
+
+		assert_true(fleet_data_init(&data, 1));
+		for (size_t program = 0; program < 50; program++) {
+			char name[16];
+			uint32_t measure;
+
+			snprintf(name, sizeof(name), "p%zu", program);
+			measure = fleet_data_measure(&data, kind, text_of(name), text_of(of));
+			for (size_t host = 0; host < 100; host++) {
+				double amount = 0, product = fleet_scene_uniform(&random);
+
+				/* Poisson's distribution, by the product of uniform numbers. */
+				for (; product > exp(-events); amount += size)
+					product *= fleet_scene_uniform(&random);
+				snprintf(name, sizeof(name), "h%zu", host);
+				assert_true(fleet_data_add(&data, measure,
+							   fleet_data_host(&data, text_of(name)), 0,
+							   amount, 20));
+			}
+		}
+		findings = outliers_of(&data);
+		flagged += findings.count > 0;
+		fleet_findings_deinit(&findings);
+		fleet_data_deinit(&data);
+	}
+	return flagged;
+}
+
+TEST(rare_events)
+{
+	static const double events[] = { 0.01, 0.1, 0.35, 2, 10 };
+
+	for (size_t i = 0; i < array_length(events); i++) {
+		const size_t pages =
+			count_false_of_events(FLEET_METRIC, "read_bytes", events[i], 4096);
+		const size_t faults = count_false_of_events(FLEET_METRIC, "majflt", events[i], 1);
+		const size_t waits = count_false_of_events(FLEET_STATE, "lock", events[i], 0.1);
+
+		print_message(
+			"# %g events: of 20 runs flagged a host: pages %zu, faults %zu, waits "
+			"%zu\n",
+			events[i], pages, faults, waits);
+		assert_true(pages <= 1 && faults <= 1 && waits <= 1);
+	}
+}
+
 /* --- outliers that are there --- */
 
 /* Three hosts of a hundred differ, each by something else. */
@@ -251,7 +307,7 @@ TEST(one_value_and_its_peers)
 	static const double values[] = { 1, 2, 3, 4, 5, 9 };
 	struct outlier_score scores[6];
 
-	assert_true(fleet_outlier_scores(values, 6, 0, scores));
+	assert_true(fleet_outlier_scores(values, NULL, 6, 0, scores));
 	assert_int_equal(scores[5].peers, 5);
 	assert_true(fabs(scores[5].mean - 3) < 1e-12);
 	assert_true(fabs(scores[5].deviation - sqrt(2.5)) < 1e-12);
@@ -266,12 +322,15 @@ TEST(values_that_are_all_the_same)
 	static const double same[] = { 2, 2, 2, 2, 2 }, but_one[] = { 2, 2, 2, 2, 5 };
 	struct outlier_score scores[5];
 
-	assert_true(fleet_outlier_scores(same, 5, 0, scores));
+	assert_true(fleet_outlier_scores(same, NULL, 5, 0, scores));
 	assert_true(scores[0].p == 1 && scores[4].p == 1);
-	assert_true(fleet_outlier_scores(but_one, 5, 0, scores));
+	assert_true(fleet_outlier_scores(but_one, NULL, 5, 0, scores));
 	assert_true(scores[4].p == 0 && scores[4].peers == 4);
 	/* It is no peer of the others. */
 	assert_true(scores[0].p == 1 && scores[0].deviation == 0);
+	/* Unless its own error is known. */
+	assert_true(fleet_outlier_scores(but_one, (const double[]){ 0, 0, 0, 0, 2 }, 5, 0, scores));
+	assert_true(fabs(scores[4].p - student_two_sided((3 - SCALE_LEAST) / 2, 3)) < 1e-12);
 }
 
 TEST(tails)
@@ -311,8 +370,8 @@ TEST(the_scale)
 
 UNIT_TESTS(cmocka_unit_test(hosts_that_do_not_differ), cmocka_unit_test(hosts_with_heavy_tails),
 	   cmocka_unit_test(hosts_that_are_skewed), cmocka_unit_test(few_hosts_that_do_not_differ),
-	   cmocka_unit_test(hosts_that_differ), cmocka_unit_test(several_alike),
-	   cmocka_unit_test(the_numbers_of_a_finding),
+	   cmocka_unit_test(rare_events), cmocka_unit_test(hosts_that_differ),
+	   cmocka_unit_test(several_alike), cmocka_unit_test(the_numbers_of_a_finding),
 	   cmocka_unit_test(sure_and_too_small_to_matter), cmocka_unit_test(too_few_hosts),
 	   cmocka_unit_test(too_little_time), cmocka_unit_test(one_value_and_its_peers),
 	   cmocka_unit_test(values_that_are_all_the_same), cmocka_unit_test(tails),
