@@ -90,8 +90,9 @@ struct fleet_data {
 	struct {
 		ARRAY(const struct name *);
 	} hosts;
-	size_t slices;  /* of each cell, at least 1 */
-	double seconds; /* of all slices together; 0: not known */
+	size_t slices;             /* of each cell, at least 1 */
+	double seconds;            /* of all slices together; 0: not known */
+	size_t functions_left_out; /* with less time than those that are measures */
 	/* [measure][host of `room`][slice] */
 	struct fleet_amount *amounts;
 	size_t measure_room, host_room;

@@ -32,7 +32,8 @@ struct fleet_parts {
 char *fleet_part_name(struct text host, uint8_t part);
 uint8_t fleet_part_of_name(struct text name);
 
-/* From url->from_s to url->to_s, into slices of the same length. `parts` NULL: hosts are whole.
+/* From url->from_s to url->to_s, into slices of the same length; a single one has all minutes that
+ * the time touches. `parts` NULL: hosts are whole.
  * `ret` must be deinitialised. */
 struct error *fleet_load(struct store *store, const struct store_url *url, size_t slices,
 			 const struct fleet_parts *parts, struct fleet_data *ret) MUST_CHECK;

@@ -7,9 +7,19 @@
 
 #define OF(id) (1u << STATE_##id)
 
-/* How many of each program, by their time on CPUs and off them; and of all programs. */
-#define FUNCTIONS_OF_PROGRAM          40
-#define FUNCTIONS_MOST                600
+/*
+ * Of each program and side the functions with most time are compared, up to FUNCTIONS_OF_PROGRAM;
+ * of all programs together as many as the text of a query has room for (256 KiB by default). One
+ * with less than FUNCTION_NS_LEAST on all hosts cannot differ by a percentage point (SHARE_POINTS)
+ * of the least base of any host (5 s), so it is not asked for.
+ */
+#define FUNCTIONS_OF_PROGRAM 40
+#define FUNCTIONS_MOST       3000
+#define FUNCTIONS_ASKED_MOST 100000
+#define FUNCTION_NS_LEAST    50000000
+
+/* Which functions these are is found by sums of hours for times that are not much shorter. */
+#define HOURS_LEAST_S                 UINT64_C(1800)
 
 #define NAME_OF(id, state, name, ...) [CLASS_##id] = name,
 static const char *const class_names[CLASS_COUNT] = { PROFILE_CLASSES(NAME_OF) };
@@ -44,10 +54,15 @@ struct function_key {
 };
 
 /*
- * The server sums up millions of rows by host, program, side, slice and stack, which takes it less
- * than half as long by hashes of these as by the texts. Functions are asked for by hashes of their
- * names; one of a program has measures only if it is one of those with most time.
+ * The server reads rows of the time once, and sums them up by host, program, slice, side and stack;
+ * from these, which are far fewer, it makes sums by function. Rows of these have a hash for the
+ * host and so on, and a hash for the function: the sum of all functions, whose hash is 0, comes
+ * with the texts. One function of a program has measures only if it is one of those with most time.
  */
+struct function_sum {
+	uint64_t key, function, ns;
+};
+
 struct function_loading {
 	struct fleet_loading *loading;
 	struct arena arena;
@@ -58,6 +73,14 @@ struct function_loading {
 	struct {
 		MAP(uint64_t, struct function_key);
 	} keys;
+	/* How many functions were taken, by the hash of the program and the side. */
+	struct {
+		MAP(uint64_t, uint32_t);
+	} taken;
+	/* Until all keys are known. */
+	struct {
+		ARRAY(struct function_sum);
+	} sums;
 	/* Hashes of programs and their functions; 1 more of a function that ran itself. */
 	struct {
 		ARRAY(uint64_t);
@@ -66,80 +89,15 @@ struct function_loading {
 	struct fleet_data bases;
 };
 
-static const struct store_column program_columns[] = {
-	{ "host", STORE_STRING }, { "facts", STORE_U64 }, { "process", STORE_STRING },
-	{ "slice", STORE_U32 },   { "side", STORE_U8 },   { "ns", STORE_U64 },
-	{ "hash", STORE_U64 },
-};
-
 #define SAMPLE_COLUMNS "host, process, class, state, stack, ns, t"
 
-static void add_samples(struct sql *sql, const struct fleet_loading *loading)
+static void add_samples(struct sql *sql, const struct fleet_loading *loading,
+			enum store_detail detail)
 {
 	const char *columns = loading->parts ? SAMPLE_COLUMNS ", facts" : SAMPLE_COLUMNS;
 
-	sql_add_rows(sql, loading->url, loading->detail,
+	sql_add_rows(sql, loading->url, detail,
 		     &(struct store_rows){ "samples", columns, columns, SQL_SELECTORS_ALL });
-}
-
-static struct error *take_base(void *context, const union store_value *row)
-{
-	struct function_loading *functions = context;
-	struct fleet_data *bases = &functions->bases;
-	const struct text program = row[FLEET_ROW_PROCESS].text;
-	const bool is_off = row[FLEET_ROW_VALUES].number == SIDE_OFF;
-	struct function_key *key;
-	uint32_t host, base_host, measure;
-
-	if (!fleet_row_host(functions->loading, functions->loading->data, row[FLEET_ROW_HOST].text,
-			    row[FLEET_ROW_FACTS].number, &host) ||
-	    !fleet_row_host(functions->loading, bases, row[FLEET_ROW_HOST].text,
-			    row[FLEET_ROW_FACTS].number, &base_host))
-		return &error_no_memory;
-	if (host == FLEET_NONE)
-		return NULL;
-	key = map_add(&functions->keys, row[FLEET_ROW_VALUES + 2].number, NULL);
-	if (!key)
-		return &error_no_memory;
-	*key = (struct function_key){
-		.program = names_intern(&functions->names, program.bytes, program.length),
-		.host = host,
-		.slice = (uint32_t)row[FLEET_ROW_SLICE].number,
-		.is_off = is_off,
-	};
-	measure = fleet_data_measure(bases, is_off ? FLEET_OFF : FLEET_CPU, program, TEXT(""));
-	return key->program && measure != FLEET_NONE &&
-			       fleet_data_add(
-				       bases, measure, base_host, key->slice,
-				       (double)row[FLEET_ROW_VALUES + 1].number * FLEET_SECONDS, 0)
-		       ? NULL
-		       : &error_no_memory;
-}
-
-/* Of rows that have `slice` and `side`. */
-static const char *key_of_row(const struct fleet_loading *loading)
-{
-	return loading->parts ? "cityHash64(host, facts, process, slice, side)"
-			      : "cityHash64(host, process, slice, side)";
-}
-
-static struct error *load_bases(struct function_loading *functions)
-{
-	struct fleet_loading *loading = functions->loading;
-	struct sql sql = store_sql(loading->store);
-	struct error *err;
-
-	fleet_add_keys(&sql, loading, "process");
-	sql_add(&sql, ", toUInt8(");
-	add_side(&sql);
-	sql_add(&sql, ") AS side, sum(ns), %s FROM ", key_of_row(loading));
-	add_samples(&sql, loading);
-	sql_add(&sql, " WHERE side != 0 GROUP BY host, process, slice, side%s",
-		fleet_more_keys(loading));
-	err = store_query(loading->store, &sql, program_columns, array_length(program_columns),
-			  FLEET_ROWS_MOST, take_base, functions);
-	sql_deinit(&sql);
-	return err;
 }
 
 enum { TOP_PROCESS, TOP_SIDE, TOP_HASH, TOP_NAME, TOP_NS, TOP_PROGRAM, TOP_COLUMNS };
@@ -153,29 +111,54 @@ static const struct store_column top_columns[TOP_COLUMNS] = {
 	[TOP_PROGRAM] = { "program", STORE_U64 },
 };
 
+/* False: no memory. `*ret`: one more function of this program and side is compared. */
+static bool take_one_more(struct function_loading *functions, uint64_t program, uint64_t side,
+			  bool *ret)
+{
+	bool is_new;
+	uint32_t *taken = map_add(&functions->taken, program ^ side, &is_new);
+
+	if (!taken)
+		return false;
+	if (is_new)
+		*taken = 0;
+	*ret = *taken < FUNCTIONS_OF_PROGRAM && functions->pairs.count / 2 < FUNCTIONS_MOST;
+	*taken += *ret;
+	return true;
+}
+
 static struct error *take_top(void *context, const union store_value *row)
 {
 	struct function_loading *functions = context;
 	struct fleet_data *data = functions->loading->data;
 	const struct text program = row[TOP_PROCESS].text, text = row[TOP_NAME].text;
-	const struct name *name = names_intern(&functions->names, text.bytes, text.length);
-	const struct name **known =
-		name ? map_add(&functions->by_hash, row[TOP_HASH].number, NULL) : NULL;
-
 	const uint64_t hash = row[TOP_HASH].number, of = row[TOP_PROGRAM].number;
+	const bool is_off = row[TOP_SIDE].number == SIDE_OFF;
+	const struct name *name, **known;
+	bool is_taken;
 
+	if (!take_one_more(functions, of, row[TOP_SIDE].number, &is_taken))
+		return &error_no_memory;
+	if (!is_taken) {
+		data->functions_left_out++;
+		return NULL;
+	}
+	name = names_intern(&functions->names, text.bytes, text.length);
+	known = name ? map_add(&functions->by_hash, hash, NULL) : NULL;
 	if (!known || !array_push(&functions->pairs, of ^ hash) ||
 	    !array_push(&functions->pairs, of ^ (hash + 1)))
 		return &error_no_memory;
 	*known = name;
-	if (row[TOP_SIDE].number == SIDE_OFF)
-		return fleet_data_measure(data, FLEET_OFF, program, text) != FLEET_NONE
-			       ? NULL
-			       : &error_no_memory;
-	return fleet_data_measure(data, FLEET_CPU, program, text) != FLEET_NONE &&
-			       fleet_data_measure(data, FLEET_CPU_OWN, program, text) != FLEET_NONE
-		       ? NULL
-		       : &error_no_memory;
+	if (fleet_data_measure(data, is_off ? FLEET_OFF : FLEET_CPU, program, text) == FLEET_NONE ||
+	    (!is_off && fleet_data_measure(data, FLEET_CPU_OWN, program, text) == FLEET_NONE))
+		return &error_no_memory;
+	return NULL;
+}
+
+static enum store_detail top_detail(const struct fleet_loading *loading)
+{
+	return loading->url->to_s - loading->url->from_s >= HOURS_LEAST_S ? STORE_HOURS
+									  : loading->detail;
 }
 
 static struct error *load_top(struct function_loading *functions)
@@ -190,34 +173,93 @@ static struct error *load_top(struct function_loading *functions)
 		      "function, ns FROM (SELECT process, toUInt8(");
 	add_side(&sql);
 	sql_add(&sql, ") AS side, stack, sum(ns) AS ns FROM ");
-	add_samples(&sql, loading);
+	add_samples(&sql, loading, top_detail(loading));
 	sql_add(&sql,
 		" WHERE side != 0 GROUP BY process, side, stack) AS sums ANY LEFT JOIN (SELECT "
 		"hash AS stack, arrayDistinct(arrayMap(f -> toString(f), functions)) AS named FROM "
 		"stacks) AS frames USING stack) WHERE function != '' GROUP BY process, side, "
-		"function ORDER BY total DESC LIMIT %d BY process, side LIMIT %d",
-		FUNCTIONS_OF_PROGRAM, FUNCTIONS_MOST);
-	err = store_query(loading->store, &sql, top_columns, TOP_COLUMNS, FUNCTIONS_MOST, take_top,
-			  functions);
+		"function HAVING total >= %d ORDER BY total DESC, process, side, function LIMIT %d",
+		FUNCTION_NS_LEAST, FUNCTIONS_ASKED_MOST);
+	err = store_query(loading->store, &sql, top_columns, TOP_COLUMNS, FUNCTIONS_ASKED_MOST,
+			  take_top, functions);
 	sql_deinit(&sql);
 	return err;
 }
 
-enum { FUNCTION_KEY, FUNCTION_HASH, FUNCTION_NS, FUNCTION_COLUMNS };
+enum {
+	FUNCTION_KEY,
+	FUNCTION_HASH,
+	FUNCTION_NS,
+	FUNCTION_SLICE,
+	FUNCTION_SIDE,
+	FUNCTION_FACTS,
+	FUNCTION_HOST,
+	FUNCTION_PROCESS,
+	FUNCTION_COLUMNS
+};
 
 static const struct store_column function_columns[FUNCTION_COLUMNS] = {
 	[FUNCTION_KEY] = { "key", STORE_U64 },
 	[FUNCTION_HASH] = { "function", STORE_U64 },
 	[FUNCTION_NS] = { "ns", STORE_U64 },
+	[FUNCTION_SLICE] = { "slice", STORE_U32 },
+	[FUNCTION_SIDE] = { "side", STORE_U8 },
+	[FUNCTION_FACTS] = { "facts", STORE_U64 },
+	[FUNCTION_HOST] = { "host", STORE_STRING },
+	[FUNCTION_PROCESS] = { "process", STORE_STRING },
 };
 
-/* The function that ran itself comes a second time, with its hash and 1. */
+/* The time of all functions of a host, program, slice and side, with what its key stands for. */
+static struct error *take_base(struct function_loading *functions, const union store_value *row)
+{
+	struct fleet_data *bases = &functions->bases;
+	const struct text program = row[FUNCTION_PROCESS].text;
+	const bool is_off = row[FUNCTION_SIDE].number == SIDE_OFF;
+	struct function_key *key;
+	uint32_t host, base_host, measure;
+
+	if (!fleet_row_host(functions->loading, functions->loading->data, row[FUNCTION_HOST].text,
+			    row[FUNCTION_FACTS].number, &host) ||
+	    !fleet_row_host(functions->loading, bases, row[FUNCTION_HOST].text,
+			    row[FUNCTION_FACTS].number, &base_host))
+		return &error_no_memory;
+	if (host == FLEET_NONE)
+		return NULL;
+	key = map_add(&functions->keys, row[FUNCTION_KEY].number, NULL);
+	if (!key)
+		return &error_no_memory;
+	*key = (struct function_key){
+		.program = names_intern(&functions->names, program.bytes, program.length),
+		.host = host,
+		.slice = (uint32_t)row[FUNCTION_SLICE].number,
+		.is_off = is_off,
+	};
+	measure = fleet_data_measure(bases, is_off ? FLEET_OFF : FLEET_CPU, program, TEXT(""));
+	return key->program && measure != FLEET_NONE &&
+			       fleet_data_add(bases, measure, base_host, key->slice,
+					      (double)row[FUNCTION_NS].number * FLEET_SECONDS, 0)
+		       ? NULL
+		       : &error_no_memory;
+}
+
 static struct error *take_function(void *context, const union store_value *row)
 {
 	struct function_loading *functions = context;
+	const struct function_sum sum = { row[FUNCTION_KEY].number, row[FUNCTION_HASH].number,
+					  row[FUNCTION_NS].number };
+
+	if (!sum.function)
+		return take_base(functions, row);
+	return array_push(&functions->sums, sum) ? NULL : &error_no_memory;
+}
+
+/* The function that ran itself comes a second time, with its hash and 1. */
+static struct error *add_function(struct function_loading *functions,
+				  const struct function_sum *sum)
+{
 	struct fleet_data *data = functions->loading->data;
-	const struct function_key *key = map_find(&functions->keys, row[FUNCTION_KEY].number);
-	const struct name **name = map_find(&functions->by_hash, row[FUNCTION_HASH].number);
+	const struct function_key *key = map_find(&functions->keys, sum->key);
+	const struct name **name = map_find(&functions->by_hash, sum->function);
 	enum fleet_kind kind;
 	uint32_t measure;
 
@@ -225,7 +267,7 @@ static struct error *take_function(void *context, const union store_value *row)
 		return NULL;
 	kind = key->is_off ? FLEET_OFF : FLEET_CPU;
 	if (!name) {
-		name = map_find(&functions->by_hash, row[FUNCTION_HASH].number - 1);
+		name = map_find(&functions->by_hash, sum->function - 1);
 		kind = FLEET_CPU_OWN;
 		if (!name || key->is_off)
 			return NULL;
@@ -233,8 +275,8 @@ static struct error *take_function(void *context, const union store_value *row)
 	measure = fleet_data_find(data, kind, name_text(key->program), name_text(*name));
 	if (measure == FLEET_NONE)
 		return NULL;
-	return fleet_data_add(data, measure, key->host, key->slice,
-			      (double)row[FUNCTION_NS].number * FLEET_SECONDS, 0)
+	return fleet_data_add(data, measure, key->host, key->slice, (double)sum->ns * FLEET_SECONDS,
+			      0)
 		       ? NULL
 		       : &error_no_memory;
 }
@@ -257,35 +299,49 @@ static void add_pairs(struct sql *sql, const struct function_loading *functions)
 		sql_add(sql, "%s%" PRIu64, i ? "," : "", functions->pairs.items[i]);
 }
 
+/* Rows by host, program, slice, side and stack. */
+static void add_sums_by_stack(struct sql *sql, const struct fleet_loading *loading)
+{
+	const char *facts = fleet_more_keys(loading);
+
+	sql_add(sql, "SELECT host, process%s, stack, sum(ns) AS ns, ", facts);
+	fleet_add_slice(sql, loading);
+	sql_add(sql, ", toUInt8(");
+	add_side(sql);
+	sql_add(sql, ") AS side FROM ");
+	add_samples(sql, loading, loading->detail);
+	sql_add(sql, " WHERE side != 0 GROUP BY host, process%s, slice, side, stack", facts);
+}
+
 static struct error *load_by_host(struct function_loading *functions)
 {
 	struct fleet_loading *loading = functions->loading;
+	const char *facts = fleet_more_keys(loading);
 	struct sql sql = store_sql(loading->store);
 	struct error *err;
 
 	sql_add(&sql,
-		"SELECT key, function, sum(ns) FROM (SELECT key, program, arrayJoin(hashes) AS "
-		"function, ns FROM (SELECT %s AS key, cityHash64(process) AS program, stack, "
-		"sum(ns) AS ns, ",
-		key_of_row(loading));
-	fleet_add_slice(&sql, loading);
-	sql_add(&sql, ", toUInt8(");
-	add_side(&sql);
-	sql_add(&sql, ") AS side FROM ");
-	add_samples(&sql, loading);
-	sql_add(&sql,
-		" WHERE side != 0 GROUP BY key, program, slice, side, stack) AS sums ANY LEFT JOIN "
-		"(SELECT hash AS stack, arrayFilter(h -> h IN (");
+		"SELECT key, function, sum(ns), any(slice), any(side), %s, if(function = 0, "
+		"toString(any(host)), ''), if(function = 0, toString(any(process)), '') FROM "
+		"(SELECT "
+		"host, process%s, slice, side, cityHash64(host, process%s, slice, side) AS key, "
+		"cityHash64(process) AS program, arrayJoin(arrayConcat([toUInt64(0)], hashes)) AS "
+		"function, ns FROM (",
+		loading->parts ? "any(facts)" : "toUInt64(0)", facts, facts);
+	add_sums_by_stack(&sql, loading);
+	sql_add(&sql, ") AS sums ANY LEFT JOIN (SELECT hash AS stack, arrayFilter(h -> h IN (");
 	add_hashes(&sql, functions);
 	sql_add(&sql, "), arrayMap(f -> cityHash64(toString(f)), arrayDistinct(functions))) AS "
 		      "called, arrayConcat(called, [cityHash64(toString(functions[-1])) + 1]) AS "
 		      "hashes FROM stacks WHERE notEmpty(called)) AS frames USING stack) WHERE "
-		      "bitXor(program, function) IN (");
+		      "function = 0 OR bitXor(program, function) IN (");
 	add_pairs(&sql, functions);
 	sql_add(&sql, ") GROUP BY key, function");
 	err = store_query(loading->store, &sql, function_columns, FUNCTION_COLUMNS, FLEET_ROWS_MOST,
 			  take_function, functions);
 	sql_deinit(&sql);
+	for (size_t i = 0; !err && i < functions->sums.count; i++)
+		err = add_function(functions, &functions->sums.items[i]);
 	return err;
 }
 
@@ -318,10 +374,8 @@ static struct error *load_all_functions(struct function_loading *functions)
 {
 	struct fleet_data *data = functions->loading->data;
 	const size_t first = data->measures.count;
-	struct error *err = load_bases(functions);
+	struct error *err = load_top(functions);
 
-	if (!err)
-		err = load_top(functions);
 	if (err || !functions->by_hash.count)
 		return err;
 	err = load_by_host(functions);
@@ -342,6 +396,8 @@ struct error *fleet_load_functions(struct fleet_loading *loading)
 	fleet_data_deinit(&functions.bases);
 	map_deinit(&functions.by_hash);
 	map_deinit(&functions.keys);
+	map_deinit(&functions.taken);
+	array_deinit(&functions.sums);
 	array_deinit(&functions.pairs);
 	names_deinit(&functions.names);
 	arena_deinit(&functions.arena);
