@@ -84,6 +84,8 @@ static struct error *load_outliers(struct store *store, const struct store_url *
 	struct fleet_run *run = context;
 	struct error *err = load_data(store, url, 1, NULL, run);
 
+	if (!err)
+		err = fleet_load_silent_hosts(store, url, &run->silent);
 	return err ? err : fleet_outliers(&run->data, 0, 1, &run->findings);
 }
 
@@ -184,7 +186,9 @@ static struct error *load_hosts(struct store *store, const struct store_url *url
 {
 	struct fleet_run *run = context;
 
-	return fleet_load_hosts(store, url, &run->hosts);
+	struct error *err = fleet_load_hosts(store, url, &run->hosts);
+
+	return err ? err : fleet_load_silent_hosts(store, url, &run->silent);
 }
 
 static struct error *show_hosts(struct fleet_run *run)

@@ -43,6 +43,7 @@ struct fleet_run {
 	uint64_t from_s, since_s, to_s; /* of regressions */
 	struct fleet_groups groups;
 	struct fleet_hosts hosts;
+	struct fleet_silent_hosts silent;
 	struct fleet_data data;
 	bool has_data;
 	struct fleet_findings findings;

@@ -12,6 +12,7 @@ void fleet_run_deinit(struct fleet_run *run)
 {
 	fleet_groups_deinit(&run->groups);
 	fleet_hosts_deinit(&run->hosts);
+	fleet_silent_hosts_deinit(&run->silent);
 	fleet_findings_deinit(&run->findings);
 	if (run->has_data)
 		fleet_data_deinit(&run->data);
@@ -36,6 +37,7 @@ struct error *fleet_show(struct fleet_run *run, enum fleet_comparison comparison
 	struct fleet_report report = {
 		.data = &run->data,
 		.findings = &run->findings,
+		.silent = &run->silent,
 		.comparison = comparison,
 		.by = arguments->by,
 		.url = run->url,
@@ -155,5 +157,7 @@ struct error *fleet_show_hosts(struct fleet_run *run)
 		if (!table_row(&table, &run->hosts.items[i]))
 			break;
 	err = table_end(&table);
+	if (!err && format == TABLE_AS_TEXT)
+		fleet_silent_hosts_print(&run->silent, stdout);
 	return err ? err : output_end();
 }

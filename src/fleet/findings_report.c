@@ -7,6 +7,7 @@
 
 #include "base/percent.h"
 #include "base/units.h"
+#include "base/word_map.h"
 #include "fleet/measures.h"
 #include "report/visible.h"
 #include "store/url.h"
@@ -30,32 +31,30 @@ static const struct fleet_measure *measure_of(const struct fleet_report *report,
 	return &report->data->measures.items[finding->measure];
 }
 
-static bool are_together(const struct fleet_report *report, const struct fleet_finding *a,
-			 const struct fleet_finding *b)
-{
-	return a->host == b->host &&
-	       measure_of(report, a)->program == measure_of(report, b)->program;
-}
-
 static bool find_lines(const struct fleet_report *report, struct finding_lines *ret)
 {
 	const struct fleet_findings *findings = report->findings;
+	struct word_map lines = { 0 }; /* by host and program */
+	bool is_done = true;
 
-	for (size_t i = 0; i < findings->count; i++) {
-		size_t at = 0;
+	for (size_t i = 0; is_done && i < findings->count; i++) {
+		const struct fleet_finding *finding = &findings->items[i];
+		const struct words key = { { finding->host,
+					     (uintptr_t)measure_of(report, finding)->program,
+					     report->all ? i : 0 } };
+		uint32_t *line = word_map_at(&lines, key);
 
-		if (report->all)
-			at = ret->findings.count;
-		while (at < ret->findings.count &&
-		       !are_together(report, &findings->items[ret->findings.items[at]],
-				     &findings->items[i]))
-			at++;
-		if (at < ret->findings.count)
-			ret->also.items[at]++;
-		else if (!array_push(&ret->findings, (uint32_t)i) || !array_push(&ret->also, 0))
-			return false;
+		is_done = line != NULL;
+		if (is_done && *line != WORD_MAP_NEW) {
+			ret->also.items[*line]++;
+		} else if (is_done) {
+			*line = (uint32_t)ret->findings.count;
+			is_done = array_push(&ret->findings, (uint32_t)i) &&
+				  array_push(&ret->also, 0);
+		}
 	}
-	return true;
+	word_map_deinit(&lines);
+	return is_done;
 }
 
 static void lines_deinit(struct finding_lines *lines)
@@ -115,14 +114,17 @@ static char *finding_words(const struct fleet_report *report, const struct fleet
 
 static size_t hosts_found(const struct fleet_report *report)
 {
+	_cleanup_free_ bool *found = calloc(report->data->hosts.count + 1, sizeof(*found));
 	size_t count = 0;
 
-	for (size_t host = 0; host < report->data->hosts.count; host++)
-		for (size_t i = 0; i < report->findings->count; i++)
-			if (report->findings->items[i].host == host) {
-				count++;
-				break;
-			}
+	for (size_t i = 0; found && i < report->findings->count; i++) {
+		const uint32_t host = report->findings->items[i].host;
+
+		if (host == FLEET_NONE || found[host])
+			continue;
+		found[host] = true;
+		count++;
+	}
 	return count;
 }
 
@@ -180,6 +182,16 @@ static void print_basis(const struct fleet_report *report, FILE *out)
 	else if (findings->measures_too_few)
 		fprintf(out, "%zu measures were not compared: too few hosts have them.\n",
 			findings->measures_too_few);
+	if (findings->too_little)
+		fprintf(out,
+			"%zu values were left out: the program ran or waited too little on the "
+			"host.\n",
+			findings->too_little);
+	if (report->data->functions_left_out)
+		fprintf(out,
+			"%zu functions were not compared: those of each program with most time "
+			"were.\n",
+			report->data->functions_left_out);
 }
 
 #define SENTENCES_MOST 5
@@ -576,6 +588,8 @@ static struct error *print_for_people(const struct fleet_report *report,
 	print_headline(report, out);
 	if (!print_sentences(report, lines, out))
 		return &error_no_memory;
+	if (report->silent)
+		fleet_silent_hosts_print(report->silent, out);
 	fprintf(out, "\n");
 	if (count)
 		err = print_table(report, lines, limit, out);

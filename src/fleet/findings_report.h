@@ -7,6 +7,7 @@
 #define FLEET_FINDINGS_REPORT_H
 
 #include "fleet/finding.h"
+#include "fleet/hosts.h"
 #include "report/table.h"
 
 enum fleet_comparison { FLEET_OF_HOSTS, FLEET_OF_GROUPS, FLEET_OF_TIMES };
@@ -14,6 +15,7 @@ enum fleet_comparison { FLEET_OF_HOSTS, FLEET_OF_GROUPS, FLEET_OF_TIMES };
 struct fleet_report {
 	const struct fleet_data *data;
 	const struct fleet_findings *findings;
+	const struct fleet_silent_hosts *silent; /* NULL: unknown */
 	enum fleet_comparison comparison;
 	const char *first, *second;       /* names of groups, or of times: "before 14:00" */
 	size_t first_hosts, second_hosts; /* of groups */

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "snapshot/timestamp.h"
 #include "store/spans.h"
 
 void fleet_hosts_deinit(struct fleet_hosts *hosts)
@@ -190,4 +191,76 @@ const char *fleet_host_label(const struct fleet_host *host, const char *name)
 		if (strcmp(facts[i].name, name) == 0)
 			return facts[i].value;
 	return NULL;
+}
+
+/* --- hosts that sent nothing --- */
+
+/* A longer silence than that of an agent with the longest usual interval and a slow store. */
+#define SILENT_S UINT64_C(300)
+#define DAY_S    UINT64_C(86400)
+
+/* More are counted only. */
+#define SILENT_NAMED 6
+
+static struct error *take_silent(void *context, const union store_value *row)
+{
+	struct fleet_silent_hosts *silent = context;
+	const struct fleet_silent_host host = { safe_copy(row[0].text), row[1].number };
+
+	if (host.name && array_push(silent, host))
+		return NULL;
+	free(host.name);
+	return &error_no_memory;
+}
+
+struct error *fleet_load_silent_hosts(struct store *store, const struct store_url *url,
+				      struct fleet_silent_hosts *ret)
+{
+	static const struct store_column columns[] = { { "host", STORE_STRING },
+						       { "last", STORE_TIME } };
+	struct store_url day = *url;
+	struct fleet_silent_hosts silent = { 0 };
+	struct sql sql = store_sql(store);
+	struct error *err;
+
+	if (url->to_s <= DAY_S)
+		return NULL;
+	if (day.from_s > url->to_s - DAY_S)
+		day.from_s = url->to_s - DAY_S;
+	sql_add(&sql, "SELECT toString(host), max(t) FROM loads WHERE ");
+	sql_add_time(&sql, &day, SQL_SELECT_HOSTS);
+	sql_add(&sql, " GROUP BY host HAVING max(t) < toDateTime(%" PRIu64 ") ORDER BY host",
+		url->to_s - SILENT_S);
+	err = store_query(store, &sql, columns, array_length(columns), HOSTS_MOST, take_silent,
+			  &silent);
+	sql_deinit(&sql);
+	if (err)
+		fleet_silent_hosts_deinit(&silent);
+	else
+		*ret = silent;
+	return err;
+}
+
+void fleet_silent_hosts_deinit(struct fleet_silent_hosts *silent)
+{
+	for (size_t i = 0; i < silent->count; i++)
+		free(silent->items[i].name);
+	array_deinit(silent);
+}
+
+void fleet_silent_hosts_print(const struct fleet_silent_hosts *silent, FILE *out)
+{
+	if (!silent->count)
+		return;
+	fprintf(out, "%zu host%s stopped sending:", silent->count,
+		silent->count == 1 ? " has" : "s have");
+	for (size_t i = 0; i < silent->count && i < SILENT_NAMED; i++) {
+		char text[TIMESTAMP_TEXT_SIZE];
+
+		timestamp_print(text, silent->items[i].last_s * 1000);
+		fprintf(out, "%s %s (last at %.19sZ)", i ? "," : "", silent->items[i].name, text);
+	}
+	if (silent->count > SILENT_NAMED)
+		fprintf(out, " and %zu more", silent->count - SILENT_NAMED);
+	fprintf(out, ".\n");
 }

@@ -10,6 +10,8 @@
 #ifndef FLEET_HOSTS_H
 #define FLEET_HOSTS_H
 
+#include <stdio.h>
+
 #include "store/query.h"
 
 /* A host as the store knows it: of its last boot within the time, or the last before. */
@@ -36,5 +38,25 @@ void fleet_hosts_deinit(struct fleet_hosts *hosts);
 
 /* The value of "kernel", "arch", "cpu_model", "agent" (its version) or of a label; NULL: none. */
 const char *fleet_host_label(const struct fleet_host *host, const char *name);
+
+/* Hosts that sent rows in the day before the end of the time, and none in its last minutes: they
+ * are down or hang, or their agents have stopped. They cannot be outliers, as they have no values.
+ */
+struct fleet_silent_host {
+	char *name; /* one line of safe text */
+	uint64_t last_s;
+};
+
+struct fleet_silent_hosts {
+	ARRAY(struct fleet_silent_host); /* by name */
+};
+
+struct error *fleet_load_silent_hosts(struct store *store, const struct store_url *url,
+				      struct fleet_silent_hosts *ret) MUST_CHECK;
+void fleet_silent_hosts_deinit(struct fleet_silent_hosts *silent);
+
+/* "2 hosts have stopped sending: web-3 (since 2026-11-20T12:40:10Z), web-9 (...)." Prints nothing
+ * of none. */
+void fleet_silent_hosts_print(const struct fleet_silent_hosts *silent, FILE *out);
 
 #endif

@@ -89,6 +89,12 @@ finds_outliers() {
 	has "what is next" "$(cat "$scratch/text")" "Next: ctprof flame --diff 'ch://127"
 	# The command that it says runs.
 	eval "build/$(sed -n 's/^Next: //p' "$scratch/text")" > "$scratch/flame"
+	# One that sent nothing since half an hour before.
+	insert loads "host, t, ms" "'web-200', toDateTime($fleet_begin - 1800), 60000"
+	fleet outliers > "$scratch/text"
+	has "who is silent" "$(cat "$scratch/text")" "1 host has stopped sending: web-200 (last at $(date -u -d "@$((fleet_begin - 1800))" +%FT%TZ))."
+	has "the answer" "$(head -n 1 "$scratch/text")" "3 of 100 hosts are unlike the others."
+	has "who is silent" "$(fleet hosts)" "1 host has stopped sending: web-200"
 	equal "columns" "$(fleet outliers --format csv | head -n 1)" \
 		host,program,kind,name,value,other,other_low,other_high,effect,effect_low,effect_high,hosts,peers,p,q
 }
