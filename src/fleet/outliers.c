@@ -30,15 +30,6 @@ static bool is_of_changes(const struct search *search)
 	return search->before < search->from;
 }
 
-static double error_of(const struct search *search, size_t measure, size_t host, size_t from,
-		       size_t to)
-{
-	const struct fleet_amount sum = fleet_data_sum(search->data, measure, host, from, to);
-
-	return fleet_scale_error(&search->scale, sum.amount, sum.base,
-				 fleet_event(&search->data->measures.items[measure]));
-}
-
 /* The values of a measure, or their changes. False: of too few hosts. */
 static bool prepare(struct search *search, size_t measure)
 {
@@ -62,11 +53,6 @@ static bool prepare(struct search *search, size_t measure)
 		if (isnan(scaled))
 			continue;
 		search->hosts[search->count] = (uint32_t)i;
-		search->errors[search->count] =
-			hypot(error_of(search, measure, i, search->from, search->to),
-			      is_of_changes(search)
-				      ? error_of(search, measure, i, search->before, search->from)
-				      : 0);
 		search->scaled[search->count++] = scaled;
 	}
 	return search->count >= OUTLIER_HOSTS_LEAST;
@@ -174,6 +160,32 @@ static struct fleet_finding finding_of(const struct search *search, size_t measu
 	return finding;
 }
 
+static double error_of(const struct search *search, size_t measure, size_t host, size_t from,
+		       size_t to, double event)
+{
+	const struct fleet_amount sum = fleet_data_sum(search->data, measure, host, from, to);
+
+	return fleet_scale_error(&search->scale, sum.amount, sum.base, event);
+}
+
+/* Of the values, or changes, by themselves. */
+static void find_errors(struct search *search, size_t measure)
+{
+	const double event = fleet_event(&search->data->measures.items[measure]);
+
+	for (size_t i = 0; i < search->count; i++) {
+		const size_t host = search->hosts[i];
+		const double error =
+			error_of(search, measure, host, search->from, search->to, event);
+
+		search->errors[i] =
+			is_of_changes(search)
+				? hypot(error, error_of(search, measure, host, search->before,
+							search->from, event))
+				: error;
+	}
+}
+
 /*
  * Where most hosts have none of an event, their values have no spread, and the model says nothing
  * of the few that have some. If hosts are alike, any of them may have had it: that one of n hosts
@@ -196,6 +208,7 @@ static bool test_one(struct search *search, size_t measure)
 {
 	const double least = least_p(search, measure);
 
+	find_errors(search, measure);
 	if (!fleet_outlier_scores(search->scaled, search->errors, search->count,
 				  search->excess[search->data->measures.items[measure].kind],
 				  search->scores))
