@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -43,10 +44,10 @@ static void *sleep_on(void *unused)
 	return unused;
 }
 
-/* The thread that `self` points to sleeps from one second to the next. */
-static void *wake_each_second(void *self)
+/* The thread with this number sleeps from one second to the next. */
+static void *wake_each_second(void *number_of_thread)
 {
-	const size_t number = (size_t)((pthread_t *)self - others);
+	const uintptr_t number = (uintptr_t)number_of_thread;
 	struct timespec at;
 
 	clock_gettime(CLOCK_MONOTONIC, &at);
@@ -70,7 +71,7 @@ static void start_threads(unsigned count)
 	for (; other_count < count; other_count++) {
 		errno = pthread_create(&others[other_count], &small,
 				       other_count < waking ? wake_each_second : sleep_on,
-				       &others[other_count]);
+				       (void *)(uintptr_t)other_count);
 		if (errno)
 			err(1, "pthread_create");
 	}
