@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# ctprof fleet, of a hundred hosts that replay recorded intervals (tests/fixtures/recorded-fleet.tar.zst, which
+# ctprof fleet, of a hundred hosts that replay recorded intervals (tests/fixtures/fleet-intervals.tar.zst, which
 # tests/store/record_fleet makes): each has pieces of the recording in an order of its own, so values vary and depend
 # on each other as they did on a real host. Planted hosts have pieces of what was recorded with a change that is
 # known: tests/programs/shop.c says which.
@@ -26,7 +26,7 @@ load_recording() {
 	build/tests/programs/store_driver schema "$store_url/" fleet > /dev/null
 	sql "CREATE DATABASE recorded"
 	mkdir -p "$scratch/recorded"
-	tar -C "$scratch/recorded" -I zstd -xf tests/fixtures/recorded-fleet.tar.zst
+	tar -C "$scratch/recorded" -I zstd -xf tests/fixtures/fleet-intervals.tar.zst
 	replay_tables=
 	for file in "$scratch"/recorded/*.tsv; do
 		table=$(basename "$file" .tsv)
