@@ -58,12 +58,13 @@ double fleet_scale_from(const struct fleet_scale *scale, double scaled)
 double fleet_scale_error(const struct fleet_scale *scale, double amount, double base, double event)
 {
 	const double value = scale->is_share ? fmin(amount / base, 1) : amount / base;
-	const double error = sqrt((amount + event) * event) / base;
-	double slope = 1 / (value + scale->start);
+	const double rest = 1 - value;
 
-	if (scale->is_share)
-		slope += 1 / (1 - value + scale->start);
-	return error * slope;
+	if (!scale->is_share)
+		return sqrt((amount + event) * event) / base / (value + scale->start);
+	/* That of a binomial distribution: if one part is much smaller, that of this part. */
+	return sqrt((value * base + event) * (rest * base + event) / (base + 2 * event) * event) /
+	       base * (1 / (value + scale->start) + 1 / (rest + scale->start));
 }
 
 double fleet_scale_weight(const struct fleet_scale *scale, double value, double other)

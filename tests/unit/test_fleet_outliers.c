@@ -365,6 +365,12 @@ TEST(the_scale)
 	assert_true(fabs(fleet_scale_from(&rate, fleet_scale_to(&rate, 1e9)) - 1e9) < 1);
 	assert_true(fleet_scale_from(&share, INFINITY) == 1);
 	assert_true(fleet_scale_from(&share, -INFINITY) == 0);
+	/* A share is as uncertain as its complement. */
+	assert_true(fabs(fleet_scale_error(&share, 99, 100, 0.1) /
+				 fleet_scale_error(&share, 1, 100, 0.1) -
+			 1) < 1e-9);
+	assert_true(fleet_scale_error(&share, 101, 100, 0.1) ==
+		    fleet_scale_error(&share, 100, 100, 0.1));
 	assert_true(fleet_scale_beyond(0.18) == 0 && fleet_scale_beyond(-1) == SCALE_LEAST - 1);
 }
 
