@@ -3,6 +3,8 @@
 # The tables: created, upgraded, and refused.
 
 driver=build/tests/programs/store_driver
+# Tables drop rows that are two weeks old.
+schema_day=$(date -u -d yesterday +%F)
 
 # schema DATABASE [DAYS]
 schema() {
@@ -40,10 +42,10 @@ upgrades() {
 	sql "ALTER TABLE fleet.threads_1m DROP COLUMN minflt"
 	sql "ALTER TABLE fleet.threads_1h DROP COLUMN minflt"
 	sql "DROP TABLE fleet.losses"
-	sql "INSERT INTO fleet.threads (host, t, ms) SELECT 'old', toDateTime('2026-11-26 12:00:00', 'UTC'), 10000"
+	sql "INSERT INTO fleet.threads (host, t, ms) SELECT 'old', toDateTime('$schema_day 12:00:00', 'UTC'), 10000"
 	has "the upgrade" "$(schema fleet)" "upgraded: 1 tables, 3 columns"
 	equal "columns" "$(columns_of threads)" "$all"
-	sql "INSERT INTO fleet.threads (host, t, ms, minflt) SELECT 'a', toDateTime('2026-11-26 12:00:07', 'UTC') + number * 10, 10000, 5 FROM system.numbers LIMIT 12"
+	sql "INSERT INTO fleet.threads (host, t, ms, minflt) SELECT 'a', toDateTime('$schema_day 12:00:07', 'UTC') + number * 10, 10000, 5 FROM system.numbers LIMIT 12"
 	equal "rows from before" "$(sql "SELECT minflt FROM fleet.threads WHERE host = 'old'")" 0
 	equal "sums by minute" "$(sql "SELECT toUnixTimestamp(t) % 3600, sum(minflt), sum(active_ms) FROM fleet.threads_1m WHERE host = 'a' GROUP BY t ORDER BY t")" \
 		$'0\t30\t60000\n60\t30\t60000'
@@ -73,17 +75,17 @@ adds_facts() {
 	sql "TRUNCATE TABLE fleet.schema_version"
 	sql "INSERT INTO fleet.schema_version (version, program) SELECT 1, 'before'"
 	sql "INSERT INTO fleet.hosts (host, boot, label_names, label_values) SELECT 'a', 'b', ['version'], ['1.4']"
-	sql "INSERT INTO fleet.samples (host, t, ns) SELECT 'a', toDateTime('2026-11-26 12:00:00', 'UTC'), 5"
+	sql "INSERT INTO fleet.samples (host, t, ns) SELECT 'a', toDateTime('$schema_day 12:00:00', 'UTC'), 5"
 	fails 1 build/ctprof flame "ch://127.0.0.1:$store_port/fleet"
 	has "the error" "$output" "the tables are of version 1, and this ctprof needs 2: upgrade them by 'ctprof agent --create-schema"
 	has "the upgrade" "$(schema fleet)" "upgraded: 0 tables, 3 columns"
 	has "again" "$(schema fleet)" "upgraded: 0 tables, 0 columns"
 	sql "INSERT INTO fleet.hosts (host, boot, facts, label_names, label_values) SELECT 'a', 'b', 7, ['version'], ['1.5']"
-	sql "INSERT INTO fleet.samples (host, t, facts, ns) SELECT 'a', toDateTime('2026-11-26 12:00:10', 'UTC'), 7 * (number % 2), 1
+	sql "INSERT INTO fleet.samples (host, t, facts, ns) SELECT 'a', toDateTime('$schema_day 12:00:10', 'UTC'), 7 * (number % 2), 1
 		FROM system.numbers LIMIT 3"
 	sql "OPTIMIZE TABLE fleet.samples_1m FINAL"
 	sql "OPTIMIZE TABLE fleet.hosts FINAL"
-	equal "sums by minute" "$(sql "SELECT facts, sum(ns) FROM fleet.samples_1m WHERE t = toDateTime('2026-11-26 12:00:00', 'UTC') GROUP BY facts ORDER BY facts")" \
+	equal "sums by minute" "$(sql "SELECT facts, sum(ns) FROM fleet.samples_1m WHERE t = toDateTime('$schema_day 12:00:00', 'UTC') GROUP BY facts ORDER BY facts")" \
 		$'0\t2\n7\t1'
 	equal "hosts" "$(sql "SELECT facts, label_values[1] FROM fleet.hosts ORDER BY facts")" $'0\t1.4\n7\t1.5'
 }
