@@ -2,6 +2,7 @@
 /* Counters of threads, and the pressure on hosts. */
 #include "fleet/load_rows.h"
 #include "fleet/measures.h"
+#include "store/tables.h"
 
 /* --- counters --- */
 
@@ -10,9 +11,9 @@ enum { METRICS_MASK0 = FLEET_ROW_VALUES, METRICS_MASK1, METRICS_RUN, METRICS_FIR
 
 static bool is_measured(const union store_value *row, enum metric_id metric)
 {
-	const uint64_t mask = row[metric < 64 ? METRICS_MASK0 : METRICS_MASK1].number;
+	const unsigned bit = store_metric_bit(metric);
 
-	return mask >> (metric % 64) & 1;
+	return row[bit < 64 ? METRICS_MASK0 : METRICS_MASK1].number >> (bit % 64) & 1;
 }
 
 static struct error *take_metrics(void *context, const union store_value *row)
@@ -67,23 +68,30 @@ struct error *fleet_load_counters(struct fleet_loading *loading)
 
 /* --- pressure --- */
 
+/* For each pressure, its sum and the length of the intervals in which it was measured, in ms. */
+enum { PRESSURE_NS, PRESSURE_MS, PRESSURE_VALUES };
+
 static struct error *take_pressures(void *context, const union store_value *row)
 {
 	struct fleet_loading *loading = context;
-	const double seconds = (double)row[FLEET_ROW_VALUES].number / 1000;
 	struct error *err = NULL;
 
-	for (size_t i = 0; !err && i < fleet_pressure_count; i++)
-		err = fleet_add_value(loading, row, FLEET_HOST, text_of(fleet_pressures[i].name),
-				      (double)row[FLEET_ROW_VALUES + 1 + i].number * FLEET_SECONDS,
-				      seconds);
+	for (size_t i = 0; !err && i < fleet_pressure_count; i++) {
+		const union store_value *values = row + FLEET_ROW_VALUES + i * PRESSURE_VALUES;
+
+		if (values[PRESSURE_MS].number)
+			err = fleet_add_value(loading, row, FLEET_HOST,
+					      text_of(fleet_pressures[i].name),
+					      (double)values[PRESSURE_NS].number * FLEET_SECONDS,
+					      (double)values[PRESSURE_MS].number / 1000);
+	}
 	return err;
 }
 
 struct error *fleet_load_pressures(struct fleet_loading *loading)
 {
 	struct store_column columns[METRICS_MOST];
-	const size_t count = FLEET_ROW_VALUES + 1 + fleet_pressure_count;
+	const size_t count = FLEET_ROW_VALUES + fleet_pressure_count * PRESSURE_VALUES;
 	struct sql sql = store_sql(loading->store);
 	struct error *err;
 
@@ -91,9 +99,10 @@ struct error *fleet_load_pressures(struct fleet_loading *loading)
 	for (size_t i = FLEET_ROW_VALUES; i < count; i++)
 		columns[i] = (struct store_column){ "value", STORE_U64 };
 	fleet_add_keys(&sql, loading, "''");
-	sql_add(&sql, ", sum(ms)");
 	for (size_t i = 0; i < fleet_pressure_count; i++)
-		sql_add(&sql, ", sum(%s)", fleet_pressures[i].column);
+		sql_add(&sql, ", sum(%s), sum(ms * bitAnd(bitShiftRight(measured, %u), 1))",
+			store_table(STORE_TABLE_loads)->columns[fleet_pressures[i].column].name,
+			(unsigned)fleet_pressures[i].column - LOADS_cpu_ns);
 	sql_add(&sql, " FROM loads WHERE ");
 	sql_add_time(&sql, loading->url, SQL_SELECT_HOSTS);
 	sql_add(&sql, " GROUP BY host, slice%s", fleet_more_keys(loading));

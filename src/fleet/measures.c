@@ -3,6 +3,7 @@
 
 #include "base/units.h"
 #include "report/visible.h"
+#include "store/tables.h"
 
 #define OF(id) (1u << STATE_##id)
 
@@ -21,7 +22,7 @@ const struct fleet_metric_row fleet_metrics[] = {
 const size_t fleet_metric_count = array_length(fleet_metrics);
 
 const struct fleet_pressure_row fleet_pressures[] = {
-#define PRESSURE_ROW(column, name, words) { #column, name, words },
+#define PRESSURE_ROW(column, name, words) { LOADS_##column, name, words },
 	FLEET_PRESSURES(PRESSURE_ROW)
 #undef PRESSURE_ROW
 };

@@ -66,7 +66,8 @@ struct fleet_metric_row {
 	const char *name, *words;
 };
 struct fleet_pressure_row {
-	const char *column, *name, *words;
+	unsigned column; /* LOADS_* of store/tables.h */
+	const char *name, *words;
 };
 
 extern const struct fleet_state_row fleet_states[];

@@ -52,8 +52,8 @@ fill_fleet() {
 	insert threads "host, t, ms, process, comm, cgroup, tgid, tid, run_time_ns, majflt, measured0, measured1" \
 		"$host, $at, 60000, $program, 'worker', '/', 7, 8, toUInt64($load * 80e9),
 		toUInt64($load * 240 * $(spread 0.2 'h, p' majflt)), bitNot(toUInt64(0)), bitNot(toUInt64(0)) FROM $rows"
-	insert loads "host, t, ms, cpu_some_ns, memory_some_ns, io_some_ns" \
-		"$host, $at, 60000, toUInt64(1e9 * $(spread 0.3 h psi)), 0, 1000000 FROM $rows WHERE p = 0"
+	insert loads "host, t, ms, cpu_some_ns, memory_some_ns, io_some_ns, measured" \
+		"$host, $at, 60000, toUInt64(1e9 * $(spread 0.3 h psi)), 0, 1000000, bitNot(toUInt64(0)) FROM $rows WHERE p = 0"
 }
 
 fleet() {
@@ -148,9 +148,27 @@ knows_little() {
 	has "no hosts" "$output" "the store has web-"
 }
 
+# Without PSI a host has 0 in these columns, and no bit for them.
+has_no_pressure() {
+	local query
+
+	start_store "$1"
+	query="ch://127.0.0.1:$store_port/fleet?from=$fleet_begin&to=$fleet_end&host=busy-*"
+	build/tests/programs/store_driver schema "$store_url/" fleet > /dev/null
+	insert loads "host, t, ms, cpu_some_ns, measured" \
+		"concat('busy-', toString(number % 6)), toDateTime($fleet_begin + intDiv(number, 6) * 60), 60000,
+		if(number % 6, toUInt64(15e9), 0), if(number % 6, bitNot(toUInt64(0)), 1) FROM numbers(360)"
+	build/ctprof fleet outliers --format json "$query" > "$scratch/json"
+	equal "findings" "$(cat "$scratch/json")" "[]"
+	sql "ALTER TABLE fleet.loads UPDATE measured = bitNot(toUInt64(0)) WHERE host = 'busy-0' SETTINGS mutations_sync = 1"
+	build/ctprof fleet outliers --format json "$query" > "$scratch/json"
+	jq -e 'any(.[]; .host == "busy-0" and .kind == "host" and .name == "cpu" and .value == 0)' "$scratch/json" > /dev/null
+}
+
 for kind in new old; do
 	run_case "outliers of 100 hosts are found, and no others, $kind" finds_outliers "$kind"
 done
 run_case "hosts that do not differ are not flagged" finds_none
 run_case "two versions, and times" compares
 run_case "of few hosts" knows_little
+run_case "pressure that was not measured is not 0" has_no_pressure new
