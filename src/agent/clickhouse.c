@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "agent/clickhouse.h"
-#include "agent/clickhouse_answer.h"
-#include "agent/losses.h"
 
 #include "agent/clickhouse_answer.h"
+#include "agent/losses.h"
 #include "store/address.h"
 
 /* Requests were lost: what other rows refer to, and is sent once, is sent again. */

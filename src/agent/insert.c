@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/percent.h"
+#include "store/sql.h"
 
 /* Rows are handed to the compressor in pieces of this many bytes. */
 #define PIECE_BYTES ((size_t)32 << 10)
@@ -50,14 +51,6 @@ static void put_number(FILE *out, enum store_type type, uint64_t number)
 		fprintf(out, "%" PRIu64, number);
 }
 
-static void put_text(FILE *out, struct text text)
-{
-	fputs("unhex('", out);
-	for (size_t i = 0; i < text.length; i++)
-		fprintf(out, "%02x", (unsigned char)text.bytes[i]);
-	fputs("')", out);
-}
-
 /* As SQL: the columns behind host and time have the values of this row. */
 static char *make_marker(const struct store_table *table, const union store_value *row)
 {
@@ -76,7 +69,7 @@ static char *make_marker(const struct store_table *table, const union store_valu
 			continue;
 		fprintf(out, " AND %s = ", table->columns[i].name);
 		if (is_text)
-			put_text(out, row[i].text);
+			sql_put_bytes(out, row[i].text);
 		else
 			put_number(out, type, row[i].number);
 	}
@@ -124,77 +117,61 @@ struct error *insert_row(struct insert *insert, const union store_value *values)
 
 /* --- the request --- */
 
-/* As a part of a query in a URL. */
-static void put_encoded(FILE *out, const char *text)
+static void write_table(FILE *out, const struct insert *insert)
 {
-	percent_print(out, text_of(text), "(),=");
+	sql_put_identifier(out, insert->database);
+	fprintf(out, ".%s", insert->table->name);
 }
 
-/* `database`.table */
-static void put_table(FILE *out, const struct insert *insert)
+static void write_insert(FILE *out, const struct insert *insert)
 {
-	put_encoded(out, "`");
-	for (const char *at = insert->database; *at; at++) {
-		if (*at == '`' || *at == '\\')
-			put_encoded(out, "\\");
-		put_encoded(out, (const char[]){ *at, '\0' });
-	}
-	put_encoded(out, "`.");
-	put_encoded(out, insert->table->name);
+	fputs("INSERT INTO ", out);
+	write_table(out, insert);
+	for (size_t i = 0; i < insert->table->count; i++)
+		fprintf(out, "%s%s", i ? "," : " (", insert->table->columns[i].name);
+	fputs(") FORMAT RowBinary", out);
 }
 
-static char *make_target(const struct insert *insert)
+/* Count the rows of this host and time that have the values of the first one, and all of them. */
+static void write_check(FILE *out, const struct insert *insert)
 {
+	fprintf(out, "SELECT countIf(%s), count() FROM ", insert->marker);
+	write_table(out, insert);
+	fputs(" WHERE host = ", out);
+	sql_put_bytes(out, insert->host);
+	fprintf(out, " AND t = toDateTime(%" PRIu64 ")", insert->t);
+}
+
+/* "?query=..." with the text that `write` writes, to be freed; NULL: no memory. */
+static char *make_target(const struct insert *insert,
+			 void (*write)(FILE *out, const struct insert *insert))
+{
+	_cleanup_free_ char *query = NULL;
 	char *target = NULL;
 	size_t length;
-	FILE *out = open_memstream(&target, &length);
+	FILE *out = open_memstream(&query, &length);
 
 	if (!out)
 		return NULL;
+	write(out, insert);
+	if (fclose(out) != 0)
+		return NULL;
+	out = open_memstream(&target, &length);
+	if (!out)
+		return NULL;
 	fputs("?query=", out);
-	put_encoded(out, "INSERT INTO ");
-	put_table(out, insert);
-	for (size_t i = 0; i < insert->table->count; i++) {
-		put_encoded(out, i ? "," : " (");
-		put_encoded(out, insert->table->columns[i].name);
-	}
-	put_encoded(out, ") FORMAT RowBinary");
+	percent_print(out, text_of(query), "(),=");
 	if (fclose(out) == 0)
 		return target;
 	free(target);
 	return NULL;
 }
 
-/* How many rows of this host and time are as the first one, and how many there are. */
-static char *make_check(const struct insert *insert)
-{
-	char *check = NULL;
-	size_t length;
-	FILE *out = open_memstream(&check, &length);
-
-	if (!out)
-		return NULL;
-	fputs("?query=", out);
-	put_encoded(out, "SELECT countIf(");
-	put_encoded(out, insert->marker);
-	put_encoded(out, "), count() FROM ");
-	put_table(out, insert);
-	put_encoded(out, " WHERE host = unhex('");
-	for (size_t i = 0; i < insert->host.length; i++)
-		fprintf(out, "%02x", (unsigned char)insert->host.bytes[i]);
-	put_encoded(out, "') AND t = toDateTime(");
-	fprintf(out, "%" PRIu64, insert->t);
-	put_encoded(out, ")");
-	if (fclose(out) == 0)
-		return check;
-	free(check);
-	return NULL;
-}
-
 static struct error *emit(struct insert *insert)
 {
-	_cleanup_free_ char *target = make_target(insert);
-	_cleanup_free_ char *check = has_check(insert->table) ? make_check(insert) : NULL;
+	_cleanup_free_ char *target = make_target(insert, write_insert);
+	_cleanup_free_ char *check =
+		has_check(insert->table) ? make_target(insert, write_check) : NULL;
 	_cleanup_free_ char *what = text_print("rows of %s", insert->table->name);
 
 	if (!target || !what || (has_check(insert->table) && !check))

@@ -376,10 +376,9 @@ static char *query_about(const char *before, const char *database, const char *a
 
 	if (!out)
 		return NULL;
-	fprintf(out, "%sunhex('", before);
-	for (; *database; database++)
-		fprintf(out, "%02x", (unsigned char)*database);
-	fprintf(out, "')%s", after);
+	fputs(before, out);
+	sql_put_bytes(out, text_of(database));
+	fputs(after, out);
 	if (fclose(out) == 0)
 		return query;
 	free(query);

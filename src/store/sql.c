@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hex.h"
 #include "base/percent.h"
 
 static void add_bytes(struct sql *sql, const char *bytes, size_t length)
@@ -40,6 +39,14 @@ void sql_put_identifier(FILE *out, const char *name)
 		fputc(*name, out);
 	}
 	fputc('`', out);
+}
+
+void sql_put_bytes(FILE *out, struct text bytes)
+{
+	fputs("unhex('", out);
+	for (size_t i = 0; i < bytes.length; i++)
+		fprintf(out, "%02x", (unsigned char)bytes.bytes[i]);
+	fputs("')", out);
 }
 
 /* --- values --- */
@@ -104,12 +111,16 @@ static bool add_parameter(struct sql *sql, struct text value)
 
 static bool add_digits(struct sql *sql, struct text value)
 {
-	_cleanup_free_ char *digits = malloc(2 * value.length + 1);
+	_cleanup_free_ char *digits = NULL;
+	size_t length;
+	FILE *out = open_memstream(&digits, &length);
 
-	if (!digits)
+	if (!out)
 		return false;
-	hex_write(digits, value.bytes, value.length);
-	sql_add(sql, "unhex('%s')", digits);
+	sql_put_bytes(out, value);
+	if (fclose(out) != 0)
+		return false;
+	add_bytes(sql, digits, length);
 	return true;
 }
 

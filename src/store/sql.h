@@ -38,6 +38,9 @@ void sql_add_value(struct sql *sql, struct text value);
 /* Write a name of a database or table, quoted. */
 void sql_put_identifier(FILE *out, const char *name);
 
+/* Write an expression whose value is these bytes, a String, for servers of all versions. */
+void sql_put_bytes(FILE *out, struct text bytes);
+
 /* Add a condition: the column is one of these globs, as fnmatch(3) takes them. */
 void sql_add_globs(struct sql *sql, const char *column, char *const *globs, size_t count);
 
