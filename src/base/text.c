@@ -234,3 +234,12 @@ bool text_make_safe(char *text)
 	}
 	return changed;
 }
+
+char *text_safe_copy(struct text text)
+{
+	char *copy = strndup(text.length ? text.bytes : "", text.length);
+
+	if (copy)
+		text_make_safe(copy);
+	return copy;
+}

@@ -105,6 +105,9 @@ char *text_print_v(const char *format, va_list values) __attribute__((format(pri
  * Returns whether there were any. */
 bool text_make_safe(char *text);
 
+/* A copy for which that is done, to be freed; NULL: no memory. */
+char *text_safe_copy(struct text text);
+
 /* The text, quoted as one word for a shell. NULL without memory; the caller frees it. */
 char *text_quoted(struct text text);
 

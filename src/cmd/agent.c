@@ -285,7 +285,7 @@ static int print_plan(const struct agent_arguments *a, const struct config *conf
 
 /* --- running --- */
 
-struct running {
+struct agent_run {
 	struct agent_arguments *arguments;
 	struct agent_options options;
 	struct agent *agent;
@@ -300,7 +300,7 @@ static void print_line(void *context, const char *line)
 
 static struct error *store_file(void *context, const struct profile *profile)
 {
-	struct running *r = context;
+	struct agent_run *r = context;
 	struct profile_flush *flush = &r->arguments->flush;
 	const struct profile_report report = { .profile = profile };
 	struct error *err = profile_flush_add(flush, &report, PROFILE_FORMAT_RAW);
@@ -324,7 +324,7 @@ static struct error *open_directory(struct profile_flush *flush)
 
 static struct error *begin(struct serving *serving)
 {
-	struct running *r = serving->receiver.context;
+	struct agent_run *r = serving->receiver.context;
 	struct error *err = NULL;
 
 	if (r->arguments->flush.directory)
@@ -338,23 +338,23 @@ static struct error *begin(struct serving *serving)
 
 static struct error *prepare(void *context, struct collector_reading *reading)
 {
-	return agent_prepare(((struct running *)context)->agent, reading);
+	return agent_prepare(((struct agent_run *)context)->agent, reading);
 }
 
 static struct error *take(void *context, struct collector_reading *reading)
 {
-	return agent_take(((struct running *)context)->agent, reading);
+	return agent_take(((struct agent_run *)context)->agent, reading);
 }
 
 static struct error *work(void *context)
 {
-	return agent_work(((struct running *)context)->agent);
+	return agent_work(((struct agent_run *)context)->agent);
 }
 
 static int run(struct agent_arguments *a, struct agent_identity *identity, struct serving *serving)
 {
 	struct agent_sink sinks[DELIVERY_SINKS_MOST];
-	struct running running = { .arguments = a };
+	struct agent_run running = { .arguments = a };
 	struct agent_options *o = &running.options;
 	struct error *err;
 

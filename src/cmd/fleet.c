@@ -143,9 +143,10 @@ static struct error *load_changes(struct store *store, const struct store_url *u
 	struct error *err;
 
 	if (run->since_s >= url->to_s || !width)
-		return error_create("--since must be at least %d s before the URL's 'to'",
+		return error_create("--since must be at least %d s before the URL's 'to', which is "
+				    "now if it is not given",
 				    SLICES_AFTER);
-	if (strstr(run->url, "from=") && url->from_s < run->since_s)
+	if (url->has_from && url->from_s < run->since_s)
 		before = (run->since_s - url->from_s + width - 1) / width;
 	if (before > SLICES_BEFORE)
 		before = SLICES_BEFORE;

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "base/percent.h"
 #include "base/units.h"
 #include "base/word_map.h"
 #include "fleet/measures.h"
+#include "fleet/query_url.h"
 #include "report/visible.h"
 #include "store/url.h"
 
@@ -158,7 +158,7 @@ static void print_headline(const struct fleet_report *report, FILE *out)
 	}
 }
 
-/* What a comparison needs. */
+/* How many hosts each comparison needs. */
 static const char *const needs[] = {
 	[FLEET_OF_HOSTS] = "At least 4 hosts are needed that run the same program for long enough: "
 			   "from fewer it is not known how much hosts differ by chance.",
@@ -268,7 +268,7 @@ static const struct table_column columns[] = {
 	  .field = ALSO },
 };
 
-struct row {
+struct finding_row {
 	const struct fleet_finding *finding;
 	size_t also;
 };
@@ -299,7 +299,7 @@ static void get_cell(const void *context, const void *row, const struct table_co
 		     struct table_cell *ret)
 {
 	const struct fleet_report *report = context;
-	const struct fleet_finding *finding = ((const struct row *)row)->finding;
+	const struct fleet_finding *finding = ((const struct finding_row *)row)->finding;
 	const struct fleet_measure *measure = measure_of(report, finding);
 	const bool for_people = column->formats == TABLE_FOR_PEOPLE;
 
@@ -366,8 +366,8 @@ static void get_cell(const void *context, const void *row, const struct table_co
 			table_real(ret, TABLE_REAL, finding->q);
 		return;
 	case ALSO:
-		if (((const struct row *)row)->also)
-			table_printf(ret, "+%zu", ((const struct row *)row)->also);
+		if (((const struct finding_row *)row)->also)
+			table_printf(ret, "+%zu", ((const struct finding_row *)row)->also);
 		return;
 	}
 }
@@ -394,7 +394,7 @@ static struct error *print_table(const struct fleet_report *report,
 						    report->format != TABLE_AS_TEXT,
 					    .width = report->width });
 	for (size_t i = 0; i < lines->findings.count && i < limit; i++) {
-		const struct row row = {
+		const struct finding_row row = {
 			.finding = &report->findings->items[lines->findings.items[i]],
 			.also = lines->also.items[i],
 		};
@@ -406,68 +406,6 @@ static struct error *print_table(const struct fleet_report *report,
 }
 
 /* --- what to run next --- */
-
-struct parameter {
-	const char *name, *value;
-};
-
-static bool is_replaced(struct text word, const struct parameter *parameters, size_t count)
-{
-	const char *equals = memchr(word.bytes, '=', word.length);
-	const struct text name = { word.bytes,
-				   equals ? (size_t)(equals - word.bytes) : word.length };
-
-	for (size_t i = 0; i < count; i++)
-		if (parameters[i].value && text_equal(name, text_of(parameters[i].name)))
-			return true;
-	return false;
-}
-
-static bool write_url(FILE *out, const char *url, const struct parameter *parameters, size_t count)
-{
-	const char *question = strchr(url, '?');
-	struct text rest = question ? text_of(question + 1) : TEXT(""), word;
-	char separator = '?';
-
-	fprintf(out, "%.*s", (int)(question ? (size_t)(question - url) : strlen(url)), url);
-	while (text_cut(&rest, '&', &word))
-		if (word.length && !is_replaced(word, parameters, count)) {
-			fprintf(out, "%c%.*s", separator, (int)word.length, word.bytes);
-			separator = '&';
-		}
-	for (size_t i = 0; i < count; i++) {
-		_cleanup_free_ char *value = NULL;
-
-		if (!parameters[i].value)
-			continue;
-		value = percent_encode(text_of(parameters[i].value));
-		if (!value)
-			return false;
-		fprintf(out, "%c%s=%s", separator, parameters[i].name, value);
-		separator = '&';
-	}
-	return true;
-}
-
-char *fleet_url_with(const char *url, const struct fleet_parameters *with)
-{
-	const struct parameter parameters[] = { { "host", with->host },
-						{ "process", with->process },
-						{ "from", with->from },
-						{ "to", with->to } };
-	char *text = NULL;
-	size_t length;
-	FILE *out = open_memstream(&text, &length);
-	bool is_whole;
-
-	if (!out)
-		return NULL;
-	is_whole = write_url(out, url, parameters, array_length(parameters));
-	if (fclose(out) == 0 && is_whole)
-		return text;
-	free(text);
-	return NULL;
-}
 
 /* The peer whose value is nearest to that of the peers together. */
 static uint32_t typical_peer(const struct fleet_report *report, const struct fleet_finding *finding)

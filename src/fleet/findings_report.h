@@ -31,12 +31,4 @@ struct fleet_report {
 /* Prints to `out`. */
 struct error *fleet_report_print(const struct fleet_report *report, FILE *out) MUST_CHECK;
 
-/* New values of parameters of a URL; NULL: leave what the URL has. */
-struct fleet_parameters {
-	const char *host, *process, *from, *to;
-};
-
-/* The URL with these parameters replaced. To be freed; NULL: no memory. */
-char *fleet_url_with(const char *url, const struct fleet_parameters *parameters);
-
 #endif

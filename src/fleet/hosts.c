@@ -50,22 +50,13 @@ static const struct store_column host_columns[HOST_COLUMNS] = {
 	[HOST_VALUES] = { "values", STORE_TEXTS },
 };
 
-/* One line of text that tells a terminal nothing. */
-static char *safe_copy(struct text text)
-{
-	char *copy = strndup(text.length ? text.bytes : "", text.length);
-
-	if (copy)
-		text_make_safe(copy);
-	return copy;
-}
-
 static bool copy_labels(const union store_value *row, struct fleet_host *host)
 {
 	const struct store_texts names = row[HOST_LABELS].texts, values = row[HOST_VALUES].texts;
 
 	for (size_t i = 0; i < names.count && i < values.count; i++) {
-		char *name = safe_copy(names.items[i]), *value = safe_copy(values.items[i]);
+		char *name = text_safe_copy(names.items[i]),
+		     *value = text_safe_copy(values.items[i]);
 
 		if (!name || !value || !array_reserve(&host->label_names, 1) ||
 		    !array_reserve(&host->label_values, 1)) {
@@ -91,11 +82,11 @@ static struct error *take_host(void *context, const union store_value *row)
 	struct fleet_hosts *hosts = host_loading->hosts;
 	struct fleet_host host = {
 		.facts = row[HOST_FACTS].number,
-		.name = safe_copy(row[HOST_NAME].text),
-		.kernel = safe_copy(row[HOST_KERNEL].text),
-		.arch = safe_copy(row[HOST_ARCH].text),
-		.cpu_model = safe_copy(row[HOST_MODEL].text),
-		.version = safe_copy(row[HOST_VERSION].text),
+		.name = text_safe_copy(row[HOST_NAME].text),
+		.kernel = text_safe_copy(row[HOST_KERNEL].text),
+		.arch = text_safe_copy(row[HOST_ARCH].text),
+		.cpu_model = text_safe_copy(row[HOST_MODEL].text),
+		.version = text_safe_copy(row[HOST_VERSION].text),
 		.cpus = row[HOST_CPUS].number,
 		.memory_bytes = row[HOST_MEMORY].number,
 		.seen_s = row[HOST_SEEN].number,
@@ -205,7 +196,7 @@ const char *fleet_host_label(const struct fleet_host *host, const char *name)
 static struct error *take_silent(void *context, const union store_value *row)
 {
 	struct fleet_silent_hosts *silent = context;
-	const struct fleet_silent_host host = { safe_copy(row[0].text), row[1].number };
+	const struct fleet_silent_host host = { text_safe_copy(row[0].text), row[1].number };
 
 	if (host.name && array_push(silent, host))
 		return NULL;

@@ -55,8 +55,8 @@ struct error *fleet_load_silent_hosts(struct store *store, const struct store_ur
 				      struct fleet_silent_hosts *ret) MUST_CHECK;
 void fleet_silent_hosts_deinit(struct fleet_silent_hosts *silent);
 
-/* "2 hosts have stopped sending: web-3 (since 2026-11-20T12:40:10Z), web-9 (...)." Prints nothing
- * of none. */
+/* "2 hosts have stopped sending: web-3 (last at 2026-11-20T12:40:10Z), web-9 (...)." Prints nothing
+ * if there are none. */
 void fleet_silent_hosts_print(const struct fleet_silent_hosts *silent, FILE *out);
 
 #endif

@@ -63,16 +63,6 @@ static const struct store_column fact_columns[FACT_COLUMNS] = {
 	[FACT_ARCH] = { "arch", STORE_STRING },  [FACT_MODEL] = { "cpu_model", STORE_STRING },
 };
 
-/* One line, without control characters. */
-static char *safe_copy(struct text text)
-{
-	char *copy = strndup(text.length ? text.bytes : "", text.length);
-
-	if (copy)
-		text_make_safe(copy);
-	return copy;
-}
-
 static void host_deinit(struct store_host *host)
 {
 	free(host->name);
@@ -85,7 +75,7 @@ static struct error *take_load(void *context, const union store_value *values)
 {
 	struct store_hosts *hosts = context;
 	struct store_host host = {
-		.name = safe_copy(values[LOAD_HOST].text),
+		.name = text_safe_copy(values[LOAD_HOST].text),
 		.threads = values[LOAD_THREADS].number,
 		.agent_cpu_ns = values[LOAD_AGENT].number,
 		.bpf_ns = values[LOAD_BPF].number,
@@ -158,7 +148,7 @@ static int by_name(const void *a, const void *b)
 
 static struct error *set_text(char **text, struct text value)
 {
-	char *copy = safe_copy(value);
+	char *copy = text_safe_copy(value);
 
 	if (!copy)
 		return &error_no_memory;
@@ -171,7 +161,7 @@ static struct error *set_text(char **text, struct text value)
 static struct error *take_facts(void *context, const union store_value *values)
 {
 	struct store_hosts *hosts = context;
-	_cleanup_free_ char *name = safe_copy(values[FACT_HOST].text);
+	_cleanup_free_ char *name = text_safe_copy(values[FACT_HOST].text);
 	const struct store_host key = { .name = name };
 	struct store_host *host;
 	struct error *err;
@@ -308,7 +298,7 @@ struct there {
 static struct error *take_there(void *context, const union store_value *values)
 {
 	struct there *there = context;
-	_cleanup_free_ char *name = safe_copy(values[0].text);
+	_cleanup_free_ char *name = text_safe_copy(values[0].text);
 	int length;
 
 	if (!name)

@@ -175,7 +175,7 @@ static struct error *parse_time(const char *value, uint64_t now_s, uint64_t *ret
 struct parsing {
 	struct store_url *url;
 	uint64_t now_s;
-	bool has_from, has_to;
+	bool has_to;
 	size_t values;
 };
 
@@ -243,7 +243,7 @@ static struct error *take(struct parsing *parsing, const char *name, char **valu
 	if (text_starts(text_of(name), label))
 		return take_label(parsing, name + label.length, value);
 	if (strcmp(name, "from") == 0)
-		return take_time(parsing, *value, &parsing->has_from, &parsing->url->from_s);
+		return take_time(parsing, *value, &parsing->url->has_from, &parsing->url->from_s);
 	if (strcmp(name, "to") == 0)
 		return take_time(parsing, *value, &parsing->has_to, &parsing->url->to_s);
 	if (strcmp(name, "by") == 0)
@@ -285,7 +285,7 @@ static struct error *parse_parameters(struct parsing *parsing, struct text rest)
 		return err;
 	if (!parsing->has_to)
 		url->to_s = parsing->now_s;
-	if (!parsing->has_from)
+	if (!url->has_from)
 		url->from_s = url->to_s > HOUR_S ? url->to_s - HOUR_S : 0;
 	if (url->from_s >= url->to_s)
 		return error_create("parameter 'from': the time is not before 'to'");

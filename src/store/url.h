@@ -48,6 +48,7 @@ struct store_url {
 		ARRAY(struct store_label);
 	} labels;              /* for each name, one of its globs must match */
 	uint64_t from_s, to_s; /* Unix seconds: from_s <= t < to_s */
+	bool has_from;         /* the user gave `from` */
 	bool by_host;
 };
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cmd/fleet.h"
+#include "fleet/label_groups.h"
 
 #include <string.h>
 
 #include "base/percent.h"
 #include "fleet/cgroup_labels.h"
-#include "fleet/groups.h"
+#include "fleet/hosts.h"
+#include "fleet/query_url.h"
 
 void fleet_groups_deinit(struct fleet_groups *groups)
 {
@@ -360,7 +361,7 @@ static char *label_of_group(const struct fleet_groups *groups, uint8_t group)
 	return label && written ? text_print("&label.%s=%s", label, written) : NULL;
 }
 
-/* Of `most` hosts, spread over all of the group in the order of their names. */
+/* The query for `most` hosts of the group, taken at equal distances in the order of their names. */
 static char *url_of_group(const struct fleet_groups *groups, const char *url, uint8_t group,
 			  size_t most)
 {

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Queries (store/url.h) that differ from another one in some parameters, for commands that are
+ * suggested to users.
+ */
+#ifndef FLEET_QUERY_URL_H
+#define FLEET_QUERY_URL_H
+
+/* New values of parameters of a URL; NULL: leave what the URL has. */
+struct fleet_parameters {
+	const char *host, *process, *from, *to;
+};
+
+/* The URL with these parameters replaced. To be freed; NULL: no memory. */
+char *fleet_url_with(const char *url, const struct fleet_parameters *parameters);
+
+#endif
