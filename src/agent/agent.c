@@ -228,7 +228,7 @@ static void tell_of_limit(struct agent *agent, const struct profile_meta *meta)
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	const struct profile_losses *losses = &meta->losses;
 
-	/* What was refused may not have been needed. */
+	/* Memory may be refused without anything being left out. */
 	if (!losses->memory_refused ||
 	    !(losses->tables_lost || losses->lost || losses->threads_lost) ||
 	    (agent->limit_told_ns && now - agent->limit_told_ns < LIMIT_PAUSE_NS))

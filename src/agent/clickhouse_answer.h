@@ -15,7 +15,7 @@
 
 #define CLICKHOUSE_CODE_HEADER "X-ClickHouse-Exception-Code"
 
-/* What an exception says of the request. */
+/* Why the server refused a request, by the code of its exception. */
 enum clickhouse_cause {
 	CLICKHOUSE_UNKNOWN, /* another code, or none: perhaps the request is the cause */
 	CLICKHOUSE_DATA,    /* the bytes of the request: it would fail again */

@@ -13,7 +13,7 @@
  * varints (base/varint.h). */
 #define PACKED_MAX (sizeof(struct metric_set) + METRIC_COUNT * VARINT_MAX)
 
-struct kept_thread {
+struct packed_thread {
 	uint64_t id;           /* state_rows_id(): its number and its start */
 	uint32_t from, length; /* in `bytes` */
 };
@@ -21,7 +21,7 @@ struct kept_thread {
 /* A capture. */
 struct kept_totals {
 	struct {
-		ARRAY(struct kept_thread);
+		ARRAY(struct packed_thread);
 	} threads; /* ascending by id */
 	struct {
 		ARRAY(char);
@@ -55,13 +55,13 @@ static bool is_difference(const struct metric *metric)
 	       metric->sources[0].id != SOURCE_ONE;
 }
 
-struct totals {
+struct thread_totals {
 	struct metric_set measured;
 	uint64_t values[METRIC_COUNT]; /* by metric; only those that were measured */
 };
 
 static void read_totals(const struct agent_counters *c, const struct thread_record *record,
-			struct totals *ret)
+			struct thread_totals *ret)
 {
 	ret->measured = (struct metric_set){ 0 };
 	for (size_t i = 0; i < c->total_count; i++) {
@@ -74,7 +74,7 @@ static void read_totals(const struct agent_counters *c, const struct thread_reco
 	}
 }
 
-static size_t pack_totals(const struct agent_counters *c, const struct totals *totals,
+static size_t pack_totals(const struct agent_counters *c, const struct thread_totals *totals,
 			  char bytes[PACKED_MAX])
 {
 	char *at = bytes + sizeof(totals->measured);
@@ -86,7 +86,8 @@ static size_t pack_totals(const struct agent_counters *c, const struct totals *t
 	return (size_t)(at - bytes);
 }
 
-static void unpack_totals(const struct agent_counters *c, struct text bytes, struct totals *ret)
+static void unpack_totals(const struct agent_counters *c, struct text bytes,
+			  struct thread_totals *ret)
 {
 	struct text at = { bytes.bytes + sizeof(ret->measured),
 			   bytes.length - sizeof(ret->measured) };
@@ -108,22 +109,22 @@ static void kept_totals_deinit(struct kept_totals *kept)
 
 static int by_id(const void *a, const void *b)
 {
-	const struct kept_thread *x = a, *y = b;
+	const struct packed_thread *x = a, *y = b;
 
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
 /* NULL: it was not there. */
-static const struct kept_thread *find_kept(const struct kept_totals *kept, uint64_t id)
+static const struct packed_thread *find_kept(const struct kept_totals *kept, uint64_t id)
 {
-	const struct kept_thread wanted = { .id = id };
+	const struct packed_thread wanted = { .id = id };
 
 	return kept->threads.count ? bsearch(&wanted, kept->threads.items, kept->threads.count,
 					     sizeof(wanted), by_id)
 				   : NULL;
 }
 
-static bool is_same(const struct kept_totals *kept, const struct kept_thread *thread,
+static bool is_same(const struct kept_totals *kept, const struct packed_thread *thread,
 		    const char *bytes, size_t length)
 {
 	return thread->length == length &&
@@ -132,7 +133,7 @@ static bool is_same(const struct kept_totals *kept, const struct kept_thread *th
 
 static struct error *keep(struct kept_totals *kept, uint64_t id, const char *bytes, size_t length)
 {
-	const struct kept_thread thread = { id, (uint32_t)kept->bytes.count, (uint32_t)length };
+	const struct packed_thread thread = { id, (uint32_t)kept->bytes.count, (uint32_t)length };
 
 	if (kept->bytes.count > UINT32_MAX - PACKED_MAX)
 		return error_create("more threads than an agent can compare");
@@ -151,8 +152,8 @@ static void set_total(struct thread_record *record, enum metric_id id, uint64_t 
 }
 
 /* Replace totals by what they grew by since `before`, and have `now` not fall behind that. */
-static void subtract(const struct agent_counters *c, const struct totals *before,
-		     struct totals *now, struct thread_record *record)
+static void subtract(const struct agent_counters *c, const struct thread_totals *before,
+		     struct thread_totals *now, struct thread_record *record)
 {
 	for (size_t i = 0; i < c->total_count; i++) {
 		const enum metric_id id = c->totals[i];
@@ -181,9 +182,9 @@ static struct error *take_thread(struct agent_counters *c, struct kept_totals *n
 				 bool *ret)
 {
 	const uint64_t id = state_rows_id(thread);
-	const struct kept_thread *old = find_kept(&c->kept, id);
+	const struct packed_thread *old = find_kept(&c->kept, id);
 	char bytes[PACKED_MAX];
-	struct totals now, before;
+	struct thread_totals now, before;
 	size_t length;
 
 	read_totals(c, &thread->record, &now);

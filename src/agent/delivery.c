@@ -276,7 +276,7 @@ static void take_success(struct delivery *d, struct channel *c, const struct sen
 		spool_remove(d->spool, sink, index);
 	if (index) {
 		if (!c->suspect_ns || now() - c->suspect_ns >= SUSPECT_NS)
-			say(d, "%s: what it fails at is dropped, for it takes other requests",
+			say(d, "%s: dropped a request that it cannot process; it accepts others",
 			    c->sink.name);
 		c->suspect_ns = now();
 		spool_drop(d->spool, sink, 0, "refused", SPOOL_ALL);

@@ -7,7 +7,7 @@
 
 #define NO_SERIES UINT32_MAX
 
-struct series {
+struct program_series {
 	uint32_t program;
 	const struct name *comm;
 	uint64_t on_cpu_ns, ns;
@@ -24,7 +24,7 @@ struct grouping {
 		ARRAY(struct push_program);
 	} all;
 	struct {
-		ARRAY(struct series);
+		ARRAY(struct program_series);
 	} series;
 	uint32_t *of_thread;      /* series of each thread; NO_SERIES: it has no samples */
 	const struct name *other; /* PROGRAM_OTHER */
@@ -141,7 +141,8 @@ static struct error *number_series(struct grouping *g, uint32_t program, const s
 	if (!number)
 		return &error_no_memory;
 	if (*number == WORD_MAP_NEW) {
-		if (!array_push(&g->series, (struct series){ .program = program, .comm = comm }))
+		if (!array_push(&g->series,
+				(struct program_series){ .program = program, .comm = comm }))
 			return &error_no_memory;
 		*number = (uint32_t)g->series.count - 1;
 	}
@@ -168,7 +169,7 @@ static struct error *find_all_series(struct grouping *g)
 
 	for (size_t i = 0; i < p->samples.count; i++) {
 		const struct sample *sample = &p->samples.items[i];
-		struct series *series;
+		struct program_series *series;
 		struct error *err;
 
 		if (!sample->ns)
@@ -188,7 +189,8 @@ static struct error *find_all_series(struct grouping *g)
 /* --- which series there is room for --- */
 
 /* The labels of a series as one text, whose memory the caller frees. */
-static char *series_key(const struct grouping *g, const struct series *series, struct text *ret)
+static char *series_key(const struct grouping *g, const struct program_series *series,
+			struct text *ret)
 {
 	const struct push_program *program = &g->all.items[series->program];
 	const struct name *const parts[] = { program->path ? program->path : program->service,
@@ -249,15 +251,15 @@ static struct error *find_known(struct grouping *g)
 
 static int compare_series(const void *a, const void *b)
 {
-	const struct series *x = *(const struct series *const *)a;
-	const struct series *y = *(const struct series *const *)b;
+	const struct program_series *x = *(const struct program_series *const *)a;
+	const struct program_series *y = *(const struct program_series *const *)b;
 
 	if (x->on_cpu_ns != y->on_cpu_ns)
 		return x->on_cpu_ns < y->on_cpu_ns ? 1 : -1;
 	return (x->ns < y->ns) - (x->ns > y->ns);
 }
 
-static struct error *add_known(struct grouping *g, struct series *series)
+static struct error *add_known(struct grouping *g, struct program_series *series)
 {
 	struct programs *programs = g->programs;
 	struct text text;
@@ -279,7 +281,8 @@ static struct error *add_known(struct grouping *g, struct series *series)
 
 static struct error *choose_series(struct grouping *g)
 {
-	_cleanup_free_ struct series **order = calloc(g->series.count + 1, sizeof(struct series *));
+	_cleanup_free_ struct program_series **order =
+		calloc(g->series.count + 1, sizeof(struct program_series *));
 	struct error *err = find_known(g);
 
 	if (!order || err)
@@ -288,7 +291,7 @@ static struct error *choose_series(struct grouping *g)
 		forget_series(g->programs, g->programs->interval - PROGRAM_INTERVALS_KEPT);
 	for (size_t i = 0; i < g->series.count; i++)
 		order[i] = &g->series.items[i];
-	qsort(order, g->series.count, sizeof(struct series *), compare_series);
+	qsort(order, g->series.count, sizeof(struct program_series *), compare_series);
 	for (size_t i = 0; i < g->series.count && !err; i++)
 		err = add_known(g, order[i]);
 	return err;
@@ -301,7 +304,7 @@ static struct error *fold_series(struct grouping *g)
 	uint32_t program;
 
 	for (size_t i = 0; i < g->series.count; i++) {
-		struct series *series = &g->series.items[i];
+		struct program_series *series = &g->series.items[i];
 		struct error *err;
 
 		if (series->is_known)
@@ -325,7 +328,7 @@ static struct error *add_samples(struct grouping *g, struct word_map *numbers, u
 
 	for (size_t i = 0; i < p->samples.count; i++) {
 		const struct sample *sample = &p->samples.items[i];
-		const struct series *series;
+		const struct program_series *series;
 		struct pprof_part_sample *into;
 		uint32_t *number;
 

@@ -67,7 +67,7 @@ static void say(struct sender_answer *answer, const char *text)
 	text_make_safe(answer->said);
 }
 
-/* What the server said, and what its user may do. */
+/* Put the reason and the advice of a judgement into the answer. */
 static void say_judgement(struct sender_answer *answer, const struct http_answer *http,
 			  const struct sink_judgement *judgement)
 {

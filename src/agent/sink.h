@@ -35,7 +35,7 @@ struct sink_request {
 /* Takes a request, whose memory the encoder keeps. */
 typedef struct error *sink_emit(void *context, const struct sink_request *request);
 
-/* What a server answered to a request. */
+/* The answer of a server to a request. */
 struct sink_answer {
 	long status;
 	const char *said;   /* of an answer that is not 2xx: its first line */
@@ -47,19 +47,19 @@ struct sink_answer {
 enum sink_verdict {
 	SINK_TAKEN,
 	SINK_REFUSED, /* for what is in the request: the server would refuse it again */
-	SINK_FAILED,  /* the server failed at it, perhaps for what is in it, or after it took it */
-	SINK_BUSY,    /* the server cannot take it now, or failed after it took it */
-	SINK_WAITS,   /* the server takes no requests until something is done, or for now */
+	SINK_FAILED,  /* it may have been stored; the request itself may be the reason */
+	SINK_BUSY,    /* it may have been stored; the server is the reason */
+	SINK_WAITS,   /* it was not stored, and is sent again later */
 };
 
 struct sink_judgement {
 	enum sink_verdict verdict;
-	const char *advice; /* what its user may do; NULL: nothing */
+	const char *advice; /* what the user can do about it; NULL: nothing */
 	uint64_t refused;   /* of SINK_TAKEN: so many of the request's `count` were not taken */
 	char said[384];     /* why; "": the status and what the answer says */
 };
 
-/* What the status alone says. */
+/* Judge an answer by its HTTP status only. */
 void sink_judge_status(const struct sink_answer *answer, struct sink_judgement *ret);
 
 struct sink_type {
@@ -68,7 +68,8 @@ struct sink_type {
 	/* The URL that targets are appended to, to be freed. NULL: it is the one that users write.
 	 */
 	struct error *(*server)(const char *url, char **ret)MUST_CHECK;
-	/* What an answer says of a request. Called in a process without privileges. */
+	/* Decide from an answer whether the request arrived. Called in a process without
+	 * privileges. */
 	void (*judge)(const struct sink_answer *answer, struct sink_judgement *ret);
 	const char *answer_header; /* of answers, that `judge` needs; NULL: none */
 	struct error *(*open)(const struct sink_options *options, void **ret)MUST_CHECK;

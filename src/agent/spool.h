@@ -25,7 +25,8 @@
 
 #define SPOOL_FILES_MOST 65536
 
-#define SPOOL_ALL        UINT64_MAX
+/* For spool_drop(): all that is in the request is lost. */
+#define SPOOL_ALL UINT64_MAX
 
 struct spool_sink {
 	const char *folder; /* its requests are in the folder of this name */

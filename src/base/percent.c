@@ -39,13 +39,13 @@ char *percent_encode(struct text text)
 	return NULL;
 }
 
-/* Of either case. */
+/* The value of a hexadecimal digit of either case; -1: it is none. */
 static int digit_of(char byte)
 {
 	return hex_digit(byte >= 'A' && byte <= 'F' ? (char)(byte | 0x20) : byte);
 }
 
-/* What the escape at `at` stands for. -1: it is none, or of a NUL. */
+/* Decode the escape "%XX" at `at`. -1: it is malformed, or stands for a NUL. */
 static int decode_byte(const char *at)
 {
 	const int high = digit_of(at[1]), low = high < 0 ? -1 : digit_of(at[2]);

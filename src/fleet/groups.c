@@ -5,7 +5,7 @@
 #include "fleet/scale.h"
 
 /* Both sides of a measure, on its scale. */
-struct sides {
+struct group_sides {
 	struct fleet_scale scale;
 	struct statistics_sample first, second;
 };
@@ -16,7 +16,7 @@ static double squared_error(const struct statistics_sample *sample)
 }
 
 /* Satterthwaite's degrees of freedom. */
-static double df_of(const struct sides *sides)
+static double df_of(const struct group_sides *sides)
 {
 	const double first = squared_error(&sides->first), second = squared_error(&sides->second);
 	const double both = first + second;
@@ -29,7 +29,7 @@ static double df_of(const struct sides *sides)
 }
 
 /* The p of a difference beyond SCALE_LEAST: of samples that are that much closer. */
-static double p_of(const struct sides *sides)
+static double p_of(const struct group_sides *sides)
 {
 	struct statistics_sample moved = sides->second;
 
@@ -50,7 +50,7 @@ static void set_effect(struct fleet_finding *finding, const struct fleet_scale *
 	finding->weight = fleet_scale_weight(scale, finding->value, finding->other);
 }
 
-static struct fleet_finding finding_of_sides(const struct sides *sides, size_t measure,
+static struct fleet_finding finding_of_sides(const struct group_sides *sides, size_t measure,
 					     uint32_t host)
 {
 	struct fleet_finding finding = { .measure = (uint32_t)measure,
@@ -76,10 +76,10 @@ static double *values_for(const struct fleet_data *data)
 	return malloc((data->hosts.count + 1) * sizeof(double));
 }
 
-static struct sides sides_of_groups(const struct fleet_data *data, size_t measure,
-				    const uint8_t *groups, double *values)
+static struct group_sides sides_of_groups(const struct fleet_data *data, size_t measure,
+					  const uint8_t *groups, double *values)
 {
-	struct sides sides = { 0 };
+	struct group_sides sides = { 0 };
 
 	fleet_data_values(data, measure, 0, data->slices, values);
 	for (size_t i = 0; i < data->hosts.count; i++)
@@ -112,7 +112,7 @@ struct error *fleet_compare_groups(const struct fleet_data *data, const uint8_t 
 	bool is_done = values != NULL;
 
 	for (size_t i = 0; is_done && i < data->measures.count; i++) {
-		const struct sides sides = sides_of_groups(data, i, groups, values);
+		const struct group_sides sides = sides_of_groups(data, i, groups, values);
 		struct fleet_finding finding;
 
 		if (sides.first.count < GROUP_HOSTS_LEAST ||
@@ -144,11 +144,11 @@ struct changes {
 };
 
 /* Before, and the changes, of hosts that have both and do not change unlike the others. */
-static bool sides_of_times(struct changes *changes, size_t measure, struct sides *ret)
+static bool sides_of_times(struct changes *changes, size_t measure, struct group_sides *ret)
 {
 	const struct fleet_data *data = changes->data;
 	const size_t hosts = data->hosts.count;
-	struct sides sides = { 0 };
+	struct group_sides sides = { 0 };
 	size_t count = 0;
 
 	fleet_data_values(data, measure, 0, changes->cut, changes->before);
@@ -173,7 +173,7 @@ static bool sides_of_times(struct changes *changes, size_t measure, struct sides
 }
 
 /* The second side is the changes themselves. */
-static struct fleet_finding finding_of_changes(const struct sides *sides, size_t measure)
+static struct fleet_finding finding_of_changes(const struct group_sides *sides, size_t measure)
 {
 	const double error = sqrt(squared_error(&sides->second));
 	const double df = (double)sides->second.count - 1, change = sides->second.mean;
@@ -201,7 +201,7 @@ static bool compare_times(struct changes *changes, struct fleet_findings *findin
 
 	for (size_t i = 0; i < data->measures.count; i++) {
 		struct fleet_finding finding;
-		struct sides sides;
+		struct group_sides sides;
 
 		if (!sides_of_times(changes, i, &sides))
 			return false;
@@ -241,15 +241,15 @@ struct error *fleet_compare_times(const struct fleet_data *data, size_t cut,
 /* Fewer slices before, or after, say too little of how they differ by themselves. */
 #define SLICES_LEAST 4
 
-static struct sides sides_of_slices(const struct fleet_data *data, size_t measure, size_t host,
-				    size_t cut)
+static struct group_sides sides_of_slices(const struct fleet_data *data, size_t measure,
+					  size_t host, size_t cut)
 {
 	const struct fleet_kind_row *kind = &fleet_kinds[data->measures.items[measure].kind];
 	const double least = kind->base_least / (double)data->slices;
 	const struct fleet_amount before = fleet_data_sum(data, measure, host, 0, cut);
 	const double value = before.base > 0 ? before.amount / before.base : NAN;
-	struct sides sides = { .scale = fleet_scale_of(data->measures.items[measure].kind, &value,
-						       1) };
+	struct group_sides sides = { .scale = fleet_scale_of(data->measures.items[measure].kind,
+							     &value, 1) };
 
 	for (size_t i = 0; i < data->slices; i++) {
 		const struct fleet_amount slice = fleet_data_sum(data, measure, host, i, i + 1);
@@ -269,7 +269,7 @@ struct error *fleet_compare_slices(const struct fleet_data *data, size_t cut,
 
 	for (size_t i = 0; i < data->measures.count; i++)
 		for (size_t host = 0; is_done && host < data->hosts.count; host++) {
-			const struct sides sides = sides_of_slices(data, i, host, cut);
+			const struct group_sides sides = sides_of_slices(data, i, host, cut);
 			struct fleet_finding finding;
 
 			if (sides.first.count < SLICES_LEAST || sides.second.count < SLICES_LEAST) {

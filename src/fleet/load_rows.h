@@ -12,7 +12,7 @@
 /* More rows than these are an error, which says to ask for less. */
 #define FLEET_ROWS_MOST ((uint64_t)20 * 1000 * 1000)
 
-/* Of a nanosecond. */
+/* Seconds in a nanosecond. */
 #define FLEET_SECONDS 1e-9
 
 struct fleet_loading {

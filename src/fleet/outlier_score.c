@@ -15,24 +15,24 @@
 
 /* --- sums, from which one value can be taken away --- */
 
-struct sums {
+struct score_sums {
 	double count, sum, squares; /* about a middle value, so that little is cancelled */
 };
 
-static void take_away(struct sums *sums, double value)
+static void take_away(struct score_sums *sums, double value)
 {
 	sums->count--;
 	sums->sum -= value;
 	sums->squares -= value * value;
 }
 
-static double mean_of(const struct sums *sums)
+static double mean_of(const struct score_sums *sums)
 {
 	return sums->sum / sums->count;
 }
 
 /* Of at least two values. What is left of equal values by rounding counts as 0. */
-static double deviation_of(const struct sums *sums)
+static double deviation_of(const struct score_sums *sums)
 {
 	const double about_mean = sums->squares - sums->sum * mean_of(sums);
 
@@ -54,12 +54,12 @@ struct inliers {
 	double *sorted;
 	size_t from, to;
 	double middle; /* has been subtracted from the sums */
-	struct sums sums;
+	struct score_sums sums;
 };
 
-static struct sums sums_of(const struct inliers *inliers)
+static struct score_sums sums_of(const struct inliers *inliers)
 {
-	struct sums sums = { 0 };
+	struct score_sums sums = { 0 };
 
 	for (size_t i = inliers->from; i < inliers->to; i++) {
 		const double value = inliers->sorted[i] - inliers->middle;
@@ -216,7 +216,7 @@ bool fleet_rosner_outliers(const double *values, size_t count, bool *ret)
 static void compare_one(const struct inliers *inliers, double excess, double value, double error,
 			struct outlier_score *ret)
 {
-	struct sums peers = inliers->sums;
+	struct score_sums peers = inliers->sums;
 	double distance;
 
 	if (is_inlier(inliers, value))

@@ -8,7 +8,7 @@
 _Static_assert(OUTLIER_HOSTS_LEAST == OUTLIER_PEERS_LEAST + 1, "a host and its peers");
 
 /* Of all measures in turn. */
-struct search {
+struct outlier_search {
 	const struct fleet_data *data;
 	size_t from, to;
 	size_t before; /* changes since the slices from here to before `from`; `from`: no changes */
@@ -25,13 +25,13 @@ struct search {
 	double excess[FLEET_KIND_COUNT]; /* of kurtosis, of the measures of a kind */
 };
 
-static bool is_of_changes(const struct search *search)
+static bool is_of_changes(const struct outlier_search *search)
 {
 	return search->before < search->from;
 }
 
 /* The values of a measure, or their changes. False: of too few hosts. */
-static bool prepare(struct search *search, size_t measure)
+static bool prepare(struct outlier_search *search, size_t measure)
 {
 	const size_t hosts = search->data->hosts.count;
 
@@ -63,7 +63,7 @@ static bool prepare(struct search *search, size_t measure)
 #define EXCLUDED_LEAST 3
 #define EXCLUDED_SHARE 5
 
-static bool find_excluded(struct search *search, enum fleet_kind kind)
+static bool find_excluded(struct outlier_search *search, enum fleet_kind kind)
 {
 	_cleanup_free_ size_t *times = calloc(search->data->hosts.count + 1, sizeof(*times));
 	_cleanup_free_ bool *outliers = calloc(search->data->hosts.count + 1, sizeof(*outliers));
@@ -86,7 +86,7 @@ static bool find_excluded(struct search *search, enum fleet_kind kind)
 	return true;
 }
 
-static void drop_excluded(struct search *search)
+static void drop_excluded(struct outlier_search *search)
 {
 	size_t kept = 0;
 
@@ -97,7 +97,7 @@ static void drop_excluded(struct search *search)
 }
 
 /* Most measures have no outliers, so their median has none of those that there are. */
-static bool find_tails(struct search *search, enum fleet_kind kind)
+static bool find_tails(struct outlier_search *search, enum fleet_kind kind)
 {
 	struct {
 		ARRAY(double);
@@ -120,7 +120,7 @@ static bool find_tails(struct search *search, enum fleet_kind kind)
 	return is_done;
 }
 
-static bool find_all_tails(struct search *search)
+static bool find_all_tails(struct outlier_search *search)
 {
 	for (enum fleet_kind kind = 0; kind < FLEET_KIND_COUNT; kind++)
 		if (!find_tails(search, kind))
@@ -128,7 +128,8 @@ static bool find_all_tails(struct search *search)
 	return true;
 }
 
-static struct fleet_finding finding_of(const struct search *search, size_t measure, size_t number)
+static struct fleet_finding finding_of(const struct outlier_search *search, size_t measure,
+				       size_t number)
 {
 	const struct outlier_score *score = &search->scores[number];
 	const double value = search->values[search->hosts[number]];
@@ -160,8 +161,8 @@ static struct fleet_finding finding_of(const struct search *search, size_t measu
 	return finding;
 }
 
-static double error_of(const struct search *search, size_t measure, size_t host, size_t from,
-		       size_t to, double event)
+static double error_of(const struct outlier_search *search, size_t measure, size_t host,
+		       size_t from, size_t to, double event)
 {
 	const struct fleet_amount sum = fleet_data_sum(search->data, measure, host, from, to);
 
@@ -169,7 +170,7 @@ static double error_of(const struct search *search, size_t measure, size_t host,
 }
 
 /* Of the values, or changes, by themselves. */
-static void find_errors(struct search *search, size_t measure)
+static void find_errors(struct outlier_search *search, size_t measure)
 {
 	const double event = fleet_event(&search->data->measures.items[measure]);
 
@@ -193,7 +194,7 @@ static void find_errors(struct search *search, size_t measure)
  */
 #define RARE_SHARE 4
 
-static double least_p(const struct search *search, size_t measure)
+static double least_p(const struct outlier_search *search, size_t measure)
 {
 	size_t with = 0;
 
@@ -204,7 +205,7 @@ static double least_p(const struct search *search, size_t measure)
 	return with * RARE_SHARE < search->count ? (double)with / (double)search->count : 0;
 }
 
-static bool test_one(struct search *search, size_t measure)
+static bool test_one(struct outlier_search *search, size_t measure)
 {
 	const double least = least_p(search, measure);
 
@@ -226,7 +227,7 @@ static bool test_one(struct search *search, size_t measure)
 	return true;
 }
 
-static size_t running(const struct search *search, size_t measure)
+static size_t running(const struct outlier_search *search, size_t measure)
 {
 	size_t count = 0;
 
@@ -237,7 +238,7 @@ static size_t running(const struct search *search, size_t measure)
 	return count;
 }
 
-static bool test_all(struct search *search)
+static bool test_all(struct outlier_search *search)
 {
 	for (size_t i = 0; i < search->data->measures.count; i++) {
 		if (!prepare(search, i)) {
@@ -264,7 +265,7 @@ static struct error *search_all(const struct fleet_data *data, size_t before, si
 	_cleanup_free_ bool *is_excluded = calloc(room, sizeof(*is_excluded));
 	_cleanup_free_ struct outlier_score *scores = malloc(room * sizeof(*scores));
 	struct fleet_findings findings = { 0 };
-	struct search search = {
+	struct outlier_search search = {
 		.data = data, .before = before, .from = from, .to = to, .findings = &findings
 	};
 

@@ -184,7 +184,7 @@ static struct error *put_server_table(struct writer *writer, const struct server
 	return err ? err : change_lifetime(writer, table);
 }
 
-static struct error *drop_view(struct writer *writer, const struct sums *sums)
+static struct error *drop_view(struct writer *writer, const struct schema_sums *sums)
 {
 	struct error *err = begin(writer);
 
@@ -196,7 +196,7 @@ static struct error *drop_view(struct writer *writer, const struct sums *sums)
 	return end(writer);
 }
 
-static struct error *create_view(struct writer *writer, const struct sums *sums)
+static struct error *create_view(struct writer *writer, const struct schema_sums *sums)
 {
 	struct error *err = begin(writer);
 	const char *separator = " AS SELECT ";
@@ -237,7 +237,7 @@ static struct error *create_view(struct writer *writer, const struct sums *sums)
 static struct error *put_sums(struct writer *writer, size_t number)
 {
 	size_t changes = writer->plan->added + writer->plan->created;
-	struct sums sums;
+	struct schema_sums sums;
 	struct error *err = schema_sums_init(&sums, number);
 
 	if (!err)

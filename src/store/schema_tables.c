@@ -113,7 +113,7 @@ static const struct {
 	  { { "threads_1m", "toStartOfMinute" }, { "threads_1h", "toStartOfHour" } } },
 };
 
-void schema_sums_deinit(struct sums *sums)
+void schema_sums_deinit(struct schema_sums *sums)
 {
 	free(sums->columns);
 	free(sums->sums);
@@ -126,13 +126,13 @@ size_t schema_sums_count(void)
 	return array_length(sum_rows) * SPANS;
 }
 
-struct error *schema_sums_init(struct sums *sums, size_t number)
+struct error *schema_sums_init(struct schema_sums *sums, size_t number)
 {
 	const size_t row = number / SPANS, span = number % SPANS;
 	const struct store_table *source = store_table(sum_rows[row].source);
 	size_t count = 0;
 
-	*sums = (struct sums){
+	*sums = (struct schema_sums){
 		.columns = calloc(source->count, sizeof(*sums->columns)),
 		.sums = calloc(source->count, sizeof(*sums->sums)),
 		.source = source->name,

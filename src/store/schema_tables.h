@@ -27,7 +27,7 @@ struct sum_column {
 };
 
 /* A table of sums, and the view that fills it. */
-struct sums {
+struct schema_sums {
 	struct server_table table;
 	struct store_column *columns; /* owned */
 	struct sum_column *sums;      /* owned, `table.count` of them */
@@ -43,7 +43,7 @@ extern const struct server_table schema_own_tables[SCHEMA_TABLES];
 /* How many tables of sums there are, and one of them. `ret` must be deinitialised, after an error
  * too. */
 size_t schema_sums_count(void);
-struct error *schema_sums_init(struct sums *ret, size_t number) MUST_CHECK;
-void schema_sums_deinit(struct sums *sums);
+struct error *schema_sums_init(struct schema_sums *ret, size_t number) MUST_CHECK;
+void schema_sums_deinit(struct schema_sums *sums);
 
 #endif

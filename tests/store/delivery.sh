@@ -230,7 +230,7 @@ goes_on() {
 	equal "arrived" "$(sort "$stub/arrived" | tr '\n' ' ')" "0-1 0-2 0-4 0-5 "
 	arrived_once
 	has "losses" "$(last_state)" "lost sink-0 1 requests of the test: refused"
-	has "said" "$(cat "$said")" "what it fails at is dropped"
+	has "said" "$(cat "$said")" "dropped a request that it cannot process"
 }
 
 test_attempts() {
