@@ -7,7 +7,7 @@ $(RECORDED)/replies: $(RECORDED)/replies.o $(PARTS)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections -o $@ $^ $(LIBS)
 
 # What kernels showed, an archive for each. It is unpacked beside, and moved when it is whole: several may do so.
-RECORDINGS := $(patsubst tests/fixtures/%.tar.zst,build/tests/fixtures/%/kernel,$(wildcard tests/fixtures/*.tar.zst))
+RECORDINGS := $(patsubst tests/fixtures/%.tar.zst,build/tests/fixtures/%/kernel,$(wildcard tests/fixtures/recorded-*.tar.zst))
 
 .PHONY: recordings
 recordings: $(RECORDINGS)
