@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/percent.h"
@@ -11,16 +12,22 @@ struct parameter {
 	const char *name, *value;
 };
 
-static bool is_replaced(struct text word, const struct parameter *parameters, size_t count)
+/* A name may be written with %XX. False: no memory. */
+static bool look_up(struct text word, const struct parameter *parameters, size_t count,
+		    bool *ret_replaced)
 {
 	const char *equals = memchr(word.bytes, '=', word.length);
-	const struct text name = { word.bytes,
-				   equals ? (size_t)(equals - word.bytes) : word.length };
+	_cleanup_free_ char *name =
+		strndup(word.bytes, equals ? (size_t)(equals - word.bytes) : word.length);
 
-	for (size_t i = 0; i < count; i++)
-		if (parameters[i].value && text_equal(name, text_of(parameters[i].name)))
-			return true;
-	return false;
+	*ret_replaced = false;
+	if (!name)
+		return false;
+	if (!percent_decode(name, false))
+		return true;
+	for (size_t i = 0; i < count && !*ret_replaced; i++)
+		*ret_replaced = parameters[i].value && strcmp(name, parameters[i].name) == 0;
+	return true;
 }
 
 static bool write_url(FILE *out, const char *url, const struct parameter *parameters, size_t count)
@@ -30,11 +37,16 @@ static bool write_url(FILE *out, const char *url, const struct parameter *parame
 	char separator = '?';
 
 	fprintf(out, "%.*s", (int)(question ? (size_t)(question - url) : strlen(url)), url);
-	while (text_cut(&rest, '&', &word))
-		if (word.length && !is_replaced(word, parameters, count)) {
-			fprintf(out, "%c%.*s", separator, (int)word.length, word.bytes);
-			separator = '&';
-		}
+	while (text_cut(&rest, '&', &word)) {
+		bool is_replaced;
+
+		if (!look_up(word, parameters, count, &is_replaced))
+			return false;
+		if (!word.length || is_replaced)
+			continue;
+		fprintf(out, "%c%.*s", separator, (int)word.length, word.bytes);
+		separator = '&';
+	}
 	for (size_t i = 0; i < count; i++) {
 		_cleanup_free_ char *value = NULL;
 
