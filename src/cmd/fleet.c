@@ -340,15 +340,27 @@ static int run_verb(const struct command *command, const struct fleet_arguments 
 	return err ? report_error(err, STATUS_FAILED) : STATUS_DONE;
 }
 
+/* The first word that asks for help, or NULL. */
+static char *help_word(int argc, char **argv)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0)
+			return argv[i];
+	return NULL;
+}
+
 static int run_fleet(const struct command *command, int argc, char **argv)
 {
 	struct fleet_arguments arguments = { .limit = LIMIT_USUAL };
+	/* The options of flame are not in the table of this command. */
+	const bool is_flame = argc > 1 && strcmp(argv[1], "flame") == 0;
+	char *help[] = { argv[0], is_flame ? help_word(argc, argv) : NULL, NULL };
 	int status, first;
 
-	if (argc > 1 && strcmp(argv[1], "flame") == 0 &&
-	    !(argc > 2 && (strcmp(argv[2], "-h") == 0 || strcmp(argv[2], "--help") == 0)))
+	if (is_flame && !help[1])
 		return run_flame(argc - 1, argv + 1);
-	first = options_parse(command, argc, argv, &arguments, &status);
+	first = is_flame ? options_parse(command, 2, help, &arguments, &status)
+			 : options_parse(command, argc, argv, &arguments, &status);
 	return first < 0 ? status : run_verb(command, &arguments, argv + first);
 }
 
