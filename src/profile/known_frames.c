@@ -287,17 +287,31 @@ uint32_t stack_waiter(const struct profile *profile, uint32_t leaf)
 }
 
 /* "fsync" of "__x64_sys_fsync" and "ksys_read"; empty of other functions. */
-static struct text called_by_number(const struct frame *frame)
+static struct text called_by_number(const struct name *of)
 {
 	static const struct text prefixes[] = { TEXT("__x64_sys_"), TEXT("__arm64_sys_"),
 						TEXT("ksys_") };
-	struct text name = without_suffix(FRAME_KERNEL, name_text(frame->name));
+	struct text name = without_suffix(FRAME_KERNEL, name_text(of));
 
 	for (size_t i = 0; i < array_length(prefixes); i++)
 		if (text_starts(name, prefixes[i]))
 			return (struct text){ name.bytes + prefixes[i].length,
 					      name.length - prefixes[i].length };
 	return TEXT("");
+}
+
+bool frame_is_passed(enum frame_kind kind, const struct name *name)
+{
+	switch (known_frame(kind, name, NULL)) {
+	case FRAME_SCHEDULER:
+	case FRAME_ENTRY:
+	case FRAME_START:
+		return true;
+	case FRAME_OTHER:
+	case FRAME_LIBRARY:
+		break;
+	}
+	return kind == FRAME_KERNEL && called_by_number(name).length;
 }
 
 /* In a program that has its C library in it, the function that makes a system call is called like
@@ -321,8 +335,8 @@ struct stack_place stack_place(const struct profile *profile, const unsigned cha
 
 		if (frame->kind == FRAME_KERNEL && kernel == NODE_NONE && what == FRAME_OTHER)
 			kernel = node;
-		if (frame->kind == FRAME_KERNEL && called_by_number(frame).length)
-			call_name = called_by_number(frame);
+		if (frame->kind == FRAME_KERNEL && called_by_number(frame->name).length)
+			call_name = called_by_number(frame->name);
 		if (frame->kind != FRAME_USER)
 			continue;
 		if (what == FRAME_LIBRARY || what == FRAME_START ||

@@ -28,6 +28,10 @@ unsigned char *known_frames_of(const struct profile *profile);
 /* And of each face. */
 unsigned char *known_faces_of(const struct flame *flame);
 
+/* Is the function on the way of threads whatever they do: the start of a thread or program, the
+ * entry of a system call ("__x64_sys_fsync") or an interrupt, or the scheduler? */
+bool frame_is_passed(enum frame_kind kind, const struct name *name);
+
 /* Does the function send a request to another program and wait for the answer? Functions of name
  * resolvers, database clients and HTTP clients do. */
 bool frame_asks(const struct name *name);
