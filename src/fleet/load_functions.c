@@ -4,6 +4,8 @@
 #include "fleet/load_rows.h"
 #include "fleet/measures.h"
 #include "profile/class.h"
+#include "profile/known_frames.h"
+#include "store/stack_hash.h"
 
 #define OF(id) (1u << STATE_##id)
 
@@ -100,7 +102,7 @@ static void add_samples(struct sql *sql, const struct fleet_loading *loading,
 		     &(struct store_rows){ "samples", columns, columns, SQL_SELECTORS_ALL });
 }
 
-enum { TOP_PROCESS, TOP_SIDE, TOP_HASH, TOP_NAME, TOP_NS, TOP_PROGRAM, TOP_COLUMNS };
+enum { TOP_PROCESS, TOP_SIDE, TOP_HASH, TOP_NAME, TOP_NS, TOP_PROGRAM, TOP_ORIGIN, TOP_COLUMNS };
 
 static const struct store_column top_columns[TOP_COLUMNS] = {
 	[TOP_PROCESS] = { "process", STORE_STRING },
@@ -109,7 +111,12 @@ static const struct store_column top_columns[TOP_COLUMNS] = {
 	[TOP_NAME] = { "name", STORE_STRING },
 	[TOP_NS] = { "ns", STORE_U64 },
 	[TOP_PROGRAM] = { "program", STORE_U64 },
+	[TOP_ORIGIN] = { "origin", STORE_STRING },
 };
+
+/* The first letter of a function's name in the query: 'k' of the kernel, 'u' of any other. */
+#define ORIGIN_KERNEL "k"
+#define ORIGIN_OTHER  "u"
 
 /* False: no memory. `*ret`: one more function of this program and side is compared. */
 static bool take_one_more(struct function_loading *functions, uint64_t program, uint64_t side,
@@ -134,17 +141,25 @@ static struct error *take_top(void *context, const union store_value *row)
 	const struct text program = row[TOP_PROCESS].text, text = row[TOP_NAME].text;
 	const uint64_t hash = row[TOP_HASH].number, of = row[TOP_PROGRAM].number;
 	const bool is_off = row[TOP_SIDE].number == SIDE_OFF;
-	const struct name *name, **known;
+	const enum frame_kind kind = text_equal(row[TOP_ORIGIN].text, TEXT(ORIGIN_KERNEL))
+					     ? FRAME_KERNEL
+					     : FRAME_USER;
+	const struct name *name = names_intern(&functions->names, text.bytes, text.length);
+	const struct name **known;
 	bool is_taken;
 
+	if (!name)
+		return &error_no_memory;
+	/* It has the time of all that it leads to, and says nothing of the program. */
+	if (frame_is_passed(kind, name))
+		return NULL;
 	if (!take_one_more(functions, of, row[TOP_SIDE].number, &is_taken))
 		return &error_no_memory;
 	if (!is_taken) {
 		data->functions_left_out++;
 		return NULL;
 	}
-	name = names_intern(&functions->names, text.bytes, text.length);
-	known = name ? map_add(&functions->by_hash, hash, NULL) : NULL;
+	known = map_add(&functions->by_hash, hash, NULL);
 	if (!known || !array_push(&functions->pairs, of ^ hash) ||
 	    !array_push(&functions->pairs, of ^ (hash + 1)))
 		return &error_no_memory;
@@ -167,19 +182,25 @@ static struct error *load_top(struct function_loading *functions)
 	struct sql sql = store_sql(loading->store);
 	struct error *err;
 
-	/* Old servers cannot ARRAY JOIN a column that comes from a JOIN. */
+	/* Old servers cannot ARRAY JOIN a column that comes from a JOIN. A name that the kernel and
+	 * a program have counts as one of the program. Of functions with the same time, those of
+	 * the program come first: they are what differences of the same size are named after. */
 	sql_add(&sql, "SELECT toString(process), side, cityHash64(function), function, sum(ns) AS "
-		      "total, cityHash64(process) FROM (SELECT process, side, arrayJoin(named) AS "
-		      "function, ns FROM (SELECT process, toUInt8(");
+		      "total, cityHash64(process), max(letter) AS origin FROM (SELECT process, "
+		      "side, substring(lettered, 1, 1) AS letter, substring(lettered, 2) AS "
+		      "function, ns FROM (SELECT process, side, arrayJoin(named) AS lettered, ns "
+		      "FROM (SELECT process, toUInt8(");
 	add_side(&sql);
 	sql_add(&sql, ") AS side, stack, sum(ns) AS ns FROM ");
 	add_samples(&sql, loading, top_detail(loading));
 	sql_add(&sql,
 		" WHERE side != 0 GROUP BY process, side, stack) AS sums ANY LEFT JOIN (SELECT "
-		"hash AS stack, arrayDistinct(arrayMap(f -> toString(f), functions)) AS named FROM "
-		"stacks) AS frames USING stack) WHERE function != '' GROUP BY process, side, "
-		"function HAVING total >= %d ORDER BY total DESC, process, side, function LIMIT %d",
-		FUNCTION_NS_LEAST, FUNCTIONS_ASKED_MOST);
+		"hash AS stack, arrayDistinct(arrayMap((f, kind) -> concat(if(bitAnd(kind, %d) = "
+		"%d, '" ORIGIN_KERNEL "', '" ORIGIN_OTHER "'), toString(f)), functions, "
+		"arrayResize(kinds, length(functions)))) AS named FROM stacks) AS frames USING stack)) WHERE "
+		"function != '' GROUP BY process, side, function HAVING total >= %d ORDER BY total "
+		"DESC, process, side, origin DESC, function LIMIT %d",
+		STACK_KIND_INLINED - 1, FRAME_KERNEL, FUNCTION_NS_LEAST, FUNCTIONS_ASKED_MOST);
 	err = store_query(loading->store, &sql, top_columns, TOP_COLUMNS, FUNCTIONS_ASKED_MOST,
 			  take_top, functions);
 	sql_deinit(&sql);

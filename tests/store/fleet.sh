@@ -165,6 +165,34 @@ has_no_pressure() {
 	jq -e 'any(.[]; .host == "busy-0" and .kind == "host" and .name == "cpu" and .value == 0)' "$scratch/json" > /dev/null
 }
 
+# A program waits for storage ten times as long on one of eight hosts. All functions of its stack have the same time; the
+# kernel's entry, system call and scheduler are not compared, and of the others the program's own leads. "schedule" is
+# one of the program, too.
+names_own_function() {
+	local query names
+
+	start_store "$1"
+	query="ch://127.0.0.1:$store_port/fleet?from=$fleet_begin&to=$fleet_end"
+	build/tests/programs/store_driver schema "$store_url/" fleet > /dev/null
+	insert loads "host, t, ms" "concat('db-', toString(number)), toDateTime($fleet_begin), 60000 FROM numbers(8)"
+	insert stacks "hash, seen, functions, kinds" "1, toDateTime($fleet_begin), ['start_thread', 'work', 'schedule', 'write_log',
+		'entry_SYSCALL_64_after_hwframe', 'do_syscall_64', '__x64_sys_fsync', 'a_sync_range', 'io_schedule', '__schedule'],
+		[0, 0, 0, 0, 1, 1, 1, 1, 1, 1]"
+	insert stacks "hash, seen, functions, kinds" "2, toDateTime($fleet_begin), ['start_thread', 'work'], [0, 0]"
+	insert samples "host, t, process, comm, cgroup, class, state, stack, ns, count" \
+		"concat('db-', toString(number)), toDateTime($fleet_begin), 'db', 'db', '/', 'on-cpu', 'exec', 2, 100e9, 5000 FROM numbers(8)"
+	insert samples "host, t, process, comm, cgroup, class, state, stack, ns, count" \
+		"concat('db-', toString(number)), toDateTime($fleet_begin), 'db', 'db', '/', 'io-wait', 'sleep_disk', 1,
+		if(number = 3, 50e9, 5e9) * $(spread 0.02 number disk), 500 FROM numbers(8)"
+	build/ctprof fleet outliers --all --format json "$query" > "$scratch/json"
+	equal "hosts" "$(hosts_of "$scratch/json")" db-3
+	names=$(jq -r '[.[] | select(.kind == "off").name] | join(" ")' "$scratch/json")
+	equal "functions" "$names" "schedule work write_log a_sync_range"
+}
+
+for kind in new old; do
+	run_case "the program's own function leads, $kind" names_own_function "$kind"
+done
 for kind in new old; do
 	run_case "outliers of 100 hosts are found, and no others, $kind" finds_outliers "$kind"
 done
