@@ -141,9 +141,8 @@ static struct error *take_top(void *context, const union store_value *row)
 	const struct text program = row[TOP_PROCESS].text, text = row[TOP_NAME].text;
 	const uint64_t hash = row[TOP_HASH].number, of = row[TOP_PROGRAM].number;
 	const bool is_off = row[TOP_SIDE].number == SIDE_OFF;
-	const enum frame_kind kind = text_equal(row[TOP_ORIGIN].text, TEXT(ORIGIN_KERNEL))
-					     ? FRAME_KERNEL
-					     : FRAME_USER;
+	const enum frame_kind kind =
+		text_equal(row[TOP_ORIGIN].text, TEXT(ORIGIN_KERNEL)) ? FRAME_KERNEL : FRAME_USER;
 	const struct name *name = names_intern(&functions->names, text.bytes, text.length);
 	const struct name **known;
 	bool is_taken;
@@ -197,7 +196,8 @@ static struct error *load_top(struct function_loading *functions)
 		" WHERE side != 0 GROUP BY process, side, stack) AS sums ANY LEFT JOIN (SELECT "
 		"hash AS stack, arrayDistinct(arrayMap((f, kind) -> concat(if(bitAnd(kind, %d) = "
 		"%d, '" ORIGIN_KERNEL "', '" ORIGIN_OTHER "'), toString(f)), functions, "
-		"arrayResize(kinds, length(functions)))) AS named FROM stacks) AS frames USING stack)) WHERE "
+		"arrayResize(kinds, length(functions)))) AS named FROM stacks) AS frames USING "
+		"stack)) WHERE "
 		"function != '' GROUP BY process, side, function HAVING total >= %d ORDER BY total "
 		"DESC, process, side, origin DESC, function LIMIT %d",
 		STACK_KIND_INLINED - 1, FRAME_KERNEL, FUNCTION_NS_LEAST, FUNCTIONS_ASKED_MOST);
