@@ -8,7 +8,7 @@
 #	end_cases
 #
 # A function's first command that fails ends it, and the case has failed; what it printed is shown. So is what
-# still runs after CASE_SECONDS, and it is ended.
+# still runs after CASE_SECONDS, and it is ended. Cases and what they started end with their runner, however that ends.
 
 set -u -o pipefail
 # What is made here belongs to who runs this.
@@ -17,6 +17,8 @@ unset SUDO_UID SUDO_GID
 SKIPPED=77
 # Far more than any case takes on a busy host. Without limit if 0.
 CASE_SECONDS=${CASE_SECONDS:-600}
+# The process that started all cases. A `run` that another one starts belongs to that.
+export CASES_RUNNER=${CASES_RUNNER:-$$}
 failures=0
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/ctprof-test.XXXXXX")
 chmod 755 "$scratch"
@@ -56,20 +58,35 @@ descendants_of() {
 		END { for (pid in parent) if (is_below(pid)) print line[pid] }'
 }
 
-# end_late_case PID DETAILS: when CASE_SECONDS have passed, write down and end what runs below PID. It waits
-# without a child of its own.
-end_late_case() {
-	local never late signal
+# end_all PID...: and what still runs after five seconds, by SIGKILL.
+end_all() {
+	local signal
 
-	exec {never}<> <(:)
-	read -r -t "$CASE_SECONDS" -u "$never"
 	trap '' TERM
-	late=$(descendants_of "$1" "$BASHPID")
-	printf 'not over after %s s; still running:\n%s\n' "$CASE_SECONDS" "$late" >> "$2"
 	for signal in TERM KILL; do
-		awk '{ print $1 }' <<< "$late" | xargs -r kill -"$signal"
+		kill -"$signal" "$@"
 		sleep 5
 	done
+}
+
+# watch_case PID DETAILS: when CASE_SECONDS have passed, write down and end what runs below PID. When the runner has
+# ended, end PID and the case, too. It waits without a child of its own.
+watch_case() {
+	local never running began=$SECONDS
+
+	exec {never}<> <(:)
+	while [ -e "/proc/$CASES_RUNNER" ]; do
+		if ((CASE_SECONDS > 0 && SECONDS - began >= CASE_SECONDS)); then
+			running=$(descendants_of "$1" "$BASHPID")
+			printf 'not over after %s s; still running:\n%s\n' "$CASE_SECONDS" "$running" >> "$2"
+			end_all $(awk '{ print $1 }' <<< "$running")
+			return
+		fi
+		read -r -t 1 -u "$never"
+	done
+	# The case is no longer below PID if that has ended.
+	set -- "$1" $(cat "$2.case")
+	end_all "$@" $(for pid; do descendants_of "$pid" "$BASHPID"; done | awk '{ print $1 }')
 }
 
 # With CASE_TIMES in the environment, that file gets a line for each case: its seconds, the CPU seconds of its
@@ -109,17 +126,17 @@ has_failed() {
 
 # run_case NAME FUNCTION [ARGUMENTS...]
 run_case() {
-	local name=$1 details=$scratch/details status parent=$BASHPID watchdog= began=${EPOCHREALTIME/./}
+	local name=$1 details=$scratch/details status parent=$BASHPID watchdog began=${EPOCHREALTIME/./}
 
 	is_due "$@" || return 0
 	shift
 	: > "$details"
 	times > "$scratch/times"
-	if [ "$CASE_SECONDS" -gt 0 ]; then
-		end_late_case "$parent" "$details" > /dev/null 2>&1 &
-		watchdog=$!
-	fi
+	: > "$details.case"
+	watch_case "$parent" "$details" > /dev/null 2>&1 &
+	watchdog=$!
 	(
+		echo "$BASHPID" > "$details.case"
 		endings=()
 		trap run_endings EXIT
 		trap 'echo "failed: $BASH_COMMAND (line ${BASH_LINENO[0]})"' ERR
@@ -127,7 +144,7 @@ run_case() {
 		"$@"
 	) >> "$details" 2>&1 < /dev/null
 	status=$?
-	[ -z "$watchdog" ] || { kill "$watchdog"; wait "$watchdog"; } 2> /dev/null
+	{ kill "$watchdog"; wait "$watchdog"; } 2> /dev/null
 	[ -z "${CASE_TIMES-}" ] || write_times "$name" "$began"
 	case $status in
 	0) has_passed "$name" ;;
