@@ -320,6 +320,11 @@ bool process_table_next_changed(struct process_table *table, uint32_t *ret_pid)
 	return true;
 }
 
+bool process_table_has_changed(const struct process_table *table)
+{
+	return table->next_changed != table->changed.count;
+}
+
 const struct process_image *process_table_now(const struct process_table *table, uint32_t pid)
 {
 	const struct process_image *image = process_table_latest(table, pid);

@@ -133,6 +133,9 @@ void process_table_record_changes(struct process_table *table);
  * is none. Reading a process from /proc is no change. */
 bool process_table_next_changed(struct process_table *table, uint32_t *ret_pid);
 
+/* Would process_table_next_changed() return one? */
+bool process_table_has_changed(const struct process_table *table);
+
 /* Return it in process_table_next_changed(). */
 void process_table_set_changed(struct process_table *table, uint32_t pid);
 

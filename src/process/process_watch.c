@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -114,6 +115,13 @@ bool process_watch_add_fd(const struct process_watch *watch, int fd)
 {
 	return !epoll_ctl(watch->events.epoll, EPOLL_CTL_ADD, fd,
 			  &(struct epoll_event){ .events = EPOLLIN });
+}
+
+bool process_watch_is_readable(const struct process_watch *watch)
+{
+	struct pollfd fd = { .fd = watch->events.epoll, .events = POLLIN };
+
+	return poll(&fd, 1, 0) > 0;
 }
 
 bool process_watch_has_waiting(const struct process_watch *watch)

@@ -63,6 +63,10 @@ int process_watch_fd(const struct process_watch *watch);
 /* Make process_watch_fd() readable also when this descriptor is. False: it cannot be. */
 bool process_watch_add_fd(const struct process_watch *watch, int fd);
 
+/* Is a descriptor that was added readable, or has process_watch_fd() become it since it was last
+ * waited for? */
+bool process_watch_is_readable(const struct process_watch *watch);
+
 struct process_table *process_watch_table(struct process_watch *watch);
 
 /* Settle, and replace what a process has mapped by what /proc shows. False: it cannot be read, and

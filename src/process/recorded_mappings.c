@@ -334,6 +334,11 @@ static void answer_requests(struct recorded_mappings *recorded,
 	}
 }
 
+bool recorded_mappings_has_work(const struct recorded_mappings *recorded)
+{
+	return recorded && (recorded->waiting.count || recorded->walked.count);
+}
+
 void recorded_mappings_tick(struct recorded_mappings *recorded,
 			    const struct process_table *processes, uint64_t now_ns)
 {

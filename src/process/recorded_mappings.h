@@ -56,6 +56,9 @@ void recorded_mappings_give_back(struct recorded_mappings *recorded, uint32_t sl
 void recorded_mappings_learn(struct recorded_mappings *recorded,
 			     const struct profile_mapping *mapping, struct cached_table *table);
 
+/* Do requests wait for tables, or slots for their time? Takes NULL. */
+bool recorded_mappings_has_work(const struct recorded_mappings *recorded);
+
 /* Answer the requests of the program. Never waits for a table. */
 void recorded_mappings_tick(struct recorded_mappings *recorded,
 			    const struct process_table *processes, uint64_t now_ns);

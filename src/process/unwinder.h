@@ -63,6 +63,11 @@ struct error *unwinder_start(struct unwinder *unwinder, uint64_t most_ns,
  * a process that hangs no longer than the guard does: the next tick does the rest. */
 void unwinder_tick(struct unwinder *unwinder);
 
+/* Has a tick anything to do, but for what may wait for a fifth of a second: giving memory back, and
+ * parts of tables of which nothing but a bit says that they are needed. Processes that walks ask
+ * for are not looked for. */
+bool unwinder_has_work(const struct unwinder *unwinder);
+
 /* When work is due that no perf record announces (CLOCK_MONOTONIC); 0: now; UINT64_MAX: there is
  * none. */
 uint64_t unwinder_due_ns(const struct unwinder *unwinder);

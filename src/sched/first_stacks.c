@@ -134,6 +134,12 @@ void first_stacks_collect(struct first_stacks *stacks)
 	}
 }
 
+bool first_stacks_has_new(const struct first_stacks *stacks)
+{
+	return stacks->taken !=
+	       __atomic_load_n(&stacks->chunks->state->lacking_count, __ATOMIC_ACQUIRE);
+}
+
 static void drop_those_over(struct first_stacks *stacks)
 {
 	size_t kept = 0;

@@ -45,6 +45,9 @@ void first_stacks_take(struct first_stacks *stacks);
  * room for LACKING_MAX of them. */
 void first_stacks_collect(struct first_stacks *stacks);
 
+/* Are there any that first_stacks_collect() has not taken over? */
+bool first_stacks_has_new(const struct first_stacks *stacks);
+
 /* How many are to be looked at. */
 size_t first_stacks_lacking(const struct first_stacks *stacks);
 

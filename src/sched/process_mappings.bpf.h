@@ -52,8 +52,9 @@ static __always_inline __u64 recording_files(void)
 
 static __always_inline void ask_for(__u32 tgid, __u64 generation)
 {
-	if (!bpf_map_lookup_elem(&unwind_asked, &tgid))
-		bpf_map_update_elem(&unwind_asked, &tgid, &generation, BPF_NOEXIST);
+	if (!bpf_map_lookup_elem(&unwind_asked, &tgid) &&
+	    !bpf_map_update_elem(&unwind_asked, &tgid, &generation, BPF_NOEXIST))
+		__sync_fetch_and_add(&state.asked_count, 1);
 }
 
 /* User space builds processes from events anyway, so only one that has lived for a while may have

@@ -69,6 +69,8 @@ struct profile_session {
 	struct kept *kept;   /* of processes, until there are names */
 	struct process_watch *images;
 	bool has_changes;          /* unwind tables have changed since `mended` */
+	uint64_t unwinder_ticked;  /* CLOCK_MONOTONIC */
+	uint32_t asked_count;      /* of the state, then */
 	uint64_t mended;           /* the last time that stacks without tables were retried */
 	struct unwinder *unwinder; /* NULL: by frame pointers alone */
 	struct first_stacks first_stacks;

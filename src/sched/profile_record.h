@@ -319,6 +319,7 @@ struct profile_state {
 	 * were added since: some are overwritten. */
 	__u32 lacking_count;
 	__u32 lacking[LACKING_MAX];
+	__u32 asked_count;        /* processes that were put into `unwind_asked` */
 	__s32 deferred_left;      /* stacks that may still be deferred; it may fall below 0 */
 	__u32 latency_generation; /* incremented by user space when cgroups get or lose a place */
 	__u32 reading;            /* incremented by user space after each */

@@ -179,10 +179,30 @@ void profile_finish_stacks(struct profile_session *session)
 	deferred_stacks_walk(&session->deferred_stacks);
 }
 
+/* How long what is in no hurry may wait (unwinder_has_work). */
+#define UNHURRIED_NS (NS_PER_S / 5)
+
+/* Programs put a process into the map before they count it. */
+static uint32_t asked_count(const struct profile_session *session)
+{
+	return __atomic_load_n(&session->program->bss->state.asked_count, __ATOMIC_ACQUIRE);
+}
+
+static bool has_unwinding_work(const struct profile_session *session)
+{
+	return session->has_changes || session->deferred_stacks.pending.count ||
+	       asked_count(session) != session->asked_count ||
+	       (session->options.off_cpu && first_stacks_has_new(&session->first_stacks)) ||
+	       unwinder_has_work(session->unwinder) ||
+	       clock_ns(CLOCK_MONOTONIC) - session->unwinder_ticked >= UNHURRIED_NS;
+}
+
 static void tick_unwinder(void *job)
 {
 	struct profile_session *session = job;
 
+	session->unwinder_ticked = clock_ns(CLOCK_MONOTONIC);
+	session->asked_count = asked_count(session);
 	deferred_stacks_collect(&session->deferred_stacks);
 	unwinder_tick(session->unwinder);
 	deferred_stacks_walk(&session->deferred_stacks);
@@ -190,8 +210,9 @@ static void tick_unwinder(void *job)
 }
 
 /* All of it in one go of the guard: two switches between threads are most of the cost of a tick
- * that finds little. */
+ * that finds little. Most find nothing on a host where few programs start, and take none. */
 void profile_tick_unwinder(struct profile_session *session)
 {
-	guard_run(session->guard, tick_unwinder, session, NULL);
+	if (has_unwinding_work(session))
+		guard_run(session->guard, tick_unwinder, session, NULL);
 }
