@@ -18,7 +18,8 @@
 #define RETRY_MOST_NS  (300 * NS_PER_S)
 #define RETRY_AFTER_NS (3600 * NS_PER_S) /* the longest that a server may ask for */
 /* After so many failures at the same request, the server is given another one. If it takes that,
- * the request is the reason, and is dropped. For some time afterwards, one failure is enough. */
+ * the request is the reason: it is dropped if only errors of the server were answered, and else
+ * moved behind the others. For some time afterwards, one failure is enough. */
 #define FAILURES_MOST 6
 #define SUSPECT_NS    (3600 * NS_PER_S)
 #define MEMORY_MOST   ((uint64_t)128 << 20)
@@ -36,6 +37,7 @@ struct channel {
 	size_t index;                 /* of the request; 1: another one than that which fails */
 	unsigned failures;            /* since something worked */
 	unsigned at_request;          /* failures of the server at the first request */
+	bool may_pass;                /* one of these was no error: the server may take it later */
 	uint64_t suspect_ns;          /* when a request was the reason; 0: never */
 	uint64_t due_ns;              /* the next attempt */
 	uint64_t failing_ns, said_ns; /* since when it fails; 0: it works, or that was not said */
@@ -90,14 +92,20 @@ static bool has_requests(const struct delivery *d, const struct channel *c)
 	return spool_count(d->spool, index_of(d, c)) > 0;
 }
 
-/* The sink fails: say so once, and not again soon. */
+/* A request of this sink was recently one that the server did not take, unlike others. */
+static bool is_suspect(const struct channel *c)
+{
+	return c->suspect_ns && now() - c->suspect_ns < SUSPECT_NS;
+}
+
+/* The sink fails: say so once, and not again soon, or much later if it may be such a request. */
 static void note_failure(struct delivery *d, struct channel *c, const char *what, const char *why)
 {
-	const uint64_t at = now();
+	const uint64_t at = now(), pause = c->at_request && is_suspect(c) ? SUSPECT_NS : SAY_NS;
 
 	if (!c->failing_ns)
 		c->failing_ns = at;
-	if (c->was_said || (c->said_ns && at - c->said_ns < SAY_NS))
+	if (c->was_said || (c->said_ns && at - c->said_ns < pause))
 		return;
 	c->was_said = true;
 	c->said_ns = at;
@@ -185,6 +193,7 @@ static void go_on(struct delivery *d, struct channel *c)
 {
 	c->index = 0;
 	c->at_request = 0;
+	c->may_pass = false;
 	settle(d, c, c->is_second_uncertain);
 	c->is_second_uncertain = false;
 }
@@ -263,8 +272,24 @@ static void take_part(struct delivery *d, struct channel *c, const struct sender
 		   c->job == SENDER_CHECK ? "stored in part" : "refused", answer->lost);
 }
 
+/* The server takes another request, and not the first one. */
+static void pass_first(struct delivery *d, struct channel *c)
+{
+	if (!is_suspect(c))
+		say(d,
+		    c->may_pass ? "%s: a request that it does not accept now waits behind others, "
+				  "which it accepts"
+				: "%s: dropped a request that it cannot process; it accepts others",
+		    c->sink.name);
+	c->suspect_ns = now();
+	if (c->may_pass)
+		spool_move_last(d->spool, index_of(d, c));
+	else
+		spool_drop(d->spool, index_of(d, c), 0, "refused", SPOOL_ALL);
+}
+
 /* The request has arrived. If it was given to the server because it fails at the first one, that
- * one is the reason. */
+ * one is the reason; but not if it had already arrived before the start. */
 static void take_success(struct delivery *d, struct channel *c, const struct sender_answer *answer)
 {
 	const size_t sink = index_of(d, c), index = c->index;
@@ -274,28 +299,28 @@ static void take_success(struct delivery *d, struct channel *c, const struct sen
 		take_part(d, c, answer);
 	else
 		spool_remove(d->spool, sink, index);
-	if (index) {
-		if (!c->suspect_ns || now() - c->suspect_ns >= SUSPECT_NS)
-			say(d, "%s: dropped a request that it cannot process; it accepts others",
-			    c->sink.name);
-		c->suspect_ns = now();
-		spool_drop(d->spool, sink, 0, "refused", SPOOL_ALL);
-	}
+	if (index && c->is_second_uncertain)
+		c->is_second_uncertain = false;
+	else if (index)
+		pass_first(d, c);
 	go_on(d, c);
 	note_success(d, c);
 }
 
-/* The server failed at the request, which has not arrived. Is it time to try another one? */
+/* The server does not take the request, which has not arrived. Is it time to try another one? */
 static void consider_another(struct delivery *d, struct channel *c)
 {
-	const bool is_suspect = c->suspect_ns && now() - c->suspect_ns < SUSPECT_NS;
-
 	settle(d, c, false);
-	if (c->index)
+	if (c->index && c->is_second_uncertain) {
+		/* It was only asked whether it arrived before the start. */
+		c->is_second_uncertain = false;
+	} else if (c->index) {
 		go_on(d, c);
-	else if (c->at_request >= (is_suspect ? 1 : FAILURES_MOST) &&
-		 spool_count(d->spool, index_of(d, c)) > 1)
+	} else if (c->at_request >= (is_suspect(c) ? 1 : FAILURES_MOST) &&
+		   spool_count(d->spool, index_of(d, c)) > 1) {
 		c->index = 1;
+		settle(d, c, c->is_second_uncertain);
+	}
 }
 
 static void take_refusal(struct delivery *d, struct channel *c, const char *what, const char *said)
@@ -307,6 +332,14 @@ static void take_refusal(struct delivery *d, struct channel *c, const char *what
 	settle(d, c, false);
 	spool_drop(d->spool, index_of(d, c), index, what, SPOOL_ALL);
 	go_on(d, c);
+}
+
+static void note_failed_request(struct channel *c, uint32_t outcome)
+{
+	if (c->index || c->job == SENDER_CHECK)
+		return;
+	c->at_request++;
+	c->may_pass |= outcome != SENDER_FAILED;
 }
 
 static void take_answer(struct delivery *d, struct channel *c, const struct sender_answer *answer)
@@ -328,12 +361,18 @@ static void take_answer(struct delivery *d, struct channel *c, const struct send
 		take_refusal(d, c, "damaged", NULL);
 		break;
 	case SENDER_FAILED:
-		c->at_request += !c->index;
+	case SENDER_UNKNOWN:
+		note_failed_request(c, answer->outcome);
 		settle(d, c, true);
 		fail(d, c, answer->said, answer->retry_after_ns);
 		break;
-	case SENDER_UNKNOWN:
-		settle(d, c, true);
+	case SENDER_RETRY:
+		if (was_check) {
+			settle(d, c, true);
+		} else {
+			note_failed_request(c, answer->outcome);
+			consider_another(d, c);
+		}
 		fail(d, c, answer->said, answer->retry_after_ns);
 		break;
 	default:

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Delivers requests of an agent to servers: at least once, in the order in which they were added,
- * and with nothing lost silently.
+ * Delivers requests of an agent to servers: at least once, in the order in which they were added
+ * (but one that the server does not accept, while it accepts others, is sent after these), and with
+ * nothing lost silently.
  *
  *	err = delivery_open(&options, &delivery);   before privileges are dropped
  *	poll(delivery_fd(delivery))                 and when it is readable:

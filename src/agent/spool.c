@@ -134,6 +134,14 @@ static void forget(struct spool *spool, struct folder *folder, size_t index)
 	folder->held -= index < folder->held;
 }
 
+/* There is room for it in the array. */
+static void append(struct spool *spool, struct folder *folder, struct entry entry)
+{
+	folder->entries.items[folder->entries.count++] = entry;
+	spool->bytes += entry.bytes;
+	spool->files++;
+}
+
 /* Count a request, then remove its file. */
 static void drop(struct spool *spool, struct folder *folder, size_t index, const char *why,
 		 uint64_t most)
@@ -281,9 +289,7 @@ static struct error *add_file(struct spool *spool, struct folder *folder, struct
 	if (failed)
 		return error_system(failed, "%s", spool->path);
 	spool->next_id++;
-	folder->entries.items[folder->entries.count++] = entry;
-	spool->bytes += entry.bytes;
-	spool->files++;
+	append(spool, folder, entry);
 	return NULL;
 }
 
@@ -370,6 +376,24 @@ void spool_drop(struct spool *spool, size_t sink, size_t index, const char *why,
 {
 	if (index < spool->folders[sink].entries.count)
 		drop(spool, &spool->folders[sink], index, why, count);
+}
+
+void spool_move_last(struct spool *spool, size_t sink)
+{
+	struct folder *folder = &spool->folders[sink];
+	char from[NAME_SIZE], to[NAME_SIZE];
+	struct entry entry;
+
+	if (folder->entries.count < 2)
+		return;
+	entry = folder->entries.items[0];
+	name_of(entry.id, from);
+	name_of(spool->next_id, to);
+	if (renameat(folder->dir, from, folder->dir, to))
+		return;
+	forget(spool, folder, 0);
+	entry.id = spool->next_id++;
+	append(spool, folder, entry);
 }
 
 const struct losses *spool_losses(const struct spool *spool)

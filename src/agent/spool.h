@@ -68,6 +68,8 @@ bool spool_open_request(struct spool *spool, size_t sink, size_t index, int *ret
 void spool_hold(struct spool *spool, size_t sink, size_t count);
 /* Remove one: it has arrived. */
 void spool_remove(struct spool *spool, size_t sink, size_t index);
+/* Have the first one be the last: it gets a new number. Nothing changes if the disk refuses that. */
+void spool_move_last(struct spool *spool, size_t sink);
 /* Remove one of which at most `count`, or SPOOL_ALL, is lost, and count that, by this reason. */
 void spool_drop(struct spool *spool, size_t sink, size_t index, const char *why, uint64_t count);
 

@@ -52,8 +52,8 @@ def mode():
 
 
 # Is it kept, and what happens then: a status with headers and text, or None: the connection is closed; seconds to wait
-# before that. Beside these, `fail` is an error for requests but not for checks, and `poison` for those whose id ends in 3; `poison_parts` is "parts"
-# for these.
+# before that. Beside these, `fail` is an error for requests but not for checks, and `poison` for those whose id ends in 3; `poison_parts` and
+# `poison_busy` are "parts" and "busy" for these.
 MODES = {
     "ok": (True, (200, {}, ""), 0),
     "slow": (True, (200, {}, ""), 0.3),
@@ -123,7 +123,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         now = mode()
         # What is broken is so for checks, too, but does not keep anything.
         self.note(now, 0)
-        now = "ok" if now in ("poison", "poison_parts", "fail") else now
+        now = "ok" if now in ("poison", "poison_parts", "poison_busy", "fail") else now
         is_kept, what, seconds = MODES[random.choice(RANDOM) if now == "random" else now]
         if isinstance(what, tuple) and what[0] == 200:
             with lock:
@@ -144,8 +144,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.note(now, length)
         if now == "fail":
             now = "error"
-        if now in ("poison", "poison_parts"):
-            bad = "parts" if now == "poison_parts" else "error"
+        if now.startswith("poison"):
+            bad = {"poison_parts": "parts", "poison_busy": "busy"}.get(now, "error")
             now = bad if self.key("id").endswith("3") else "ok"
         is_kept, what, seconds = MODES[random.choice(RANDOM) if now == "random" else now]
         if is_kept:

@@ -188,6 +188,32 @@ TEST(holds_two)
 	close_scene(&scene);
 }
 
+/* The first becomes the last, also for the next agent, and its bytes count once. */
+TEST(moves_the_first)
+{
+	struct scene scene;
+
+	open_scene(&scene, 1 << 20);
+	add(&scene, 0, "first", 1);
+	spool_move_last(scene.spool, 0);
+	expect_first(&scene, 0, "first");
+	add(&scene, 0, "second", 2);
+	add(&scene, 1, "third", 3);
+	spool_hold(scene.spool, 0, 1);
+	spool_move_last(scene.spool, 0);
+	spool_move_last(scene.spool, 1);
+	expect_first(&scene, 0, "second");
+	reopen(&scene, 1 << 20);
+	expect_first(&scene, 0, "second");
+	expect_first(&scene, 1, "third");
+	assert_int_equal(spool_count(scene.spool, 0), 2);
+	assert_int_equal(spool_bytes(scene.spool), 3 * 4096);
+	spool_remove(scene.spool, 0, 0);
+	expect_first(&scene, 0, "first");
+	assert_int_equal(spool_losses(scene.spool)->count, 0);
+	close_scene(&scene);
+}
+
 TEST(refuses_what_never_fits)
 {
 	struct scene scene;
@@ -380,7 +406,7 @@ TEST(killed)
 	close_scene(&scene);
 }
 
-UNIT_TESTS(cmocka_unit_test(makes_directories), cmocka_unit_test(keeps_requests),
+UNIT_TESTS(cmocka_unit_test(makes_directories), cmocka_unit_test(keeps_requests), cmocka_unit_test(moves_the_first),
 	   cmocka_unit_test(drops_the_oldest), cmocka_unit_test(holds_two),
 	   cmocka_unit_test(refuses_what_never_fits), cmocka_unit_test(one_agent_at_a_time),
 	   cmocka_unit_test(strange_files), cmocka_unit_test(strange_losses),
