@@ -154,9 +154,9 @@ encode_host() {
 	"$scratch/busy_reader" -c 'while :; do :; done' &
 	at_end "kill $!"
 	sleep 0.2
-	$ctprof capture -q -o "$scratch/before.ctprof.zst"
+	$ctprof capture -q --timeout 2min -o "$scratch/before.ctprof.zst"
 	$ctprof profile -q --mode both -d 2s -o "$scratch/profile.json"
-	$ctprof capture -q -o "$scratch/after.ctprof.zst"
+	$ctprof capture -q --timeout 2min -o "$scratch/after.ctprof.zst"
 	mkdir -p "$scratch/requests"
 	$driver reencode "$scratch/profile.json" "$scratch/before.ctprof.zst" "$scratch/after.ctprof.zst" \
 		"$store_url/fleet" host-1 "$end_s" "$scratch/requests"
