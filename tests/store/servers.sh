@@ -11,6 +11,7 @@
 
 chdb=${XDG_CACHE_HOME:-$HOME/.cache}/ctprof/chdb
 chdb_version=3.4.0
+store_ports=$scratch/ports
 
 # need_chdb: download it once, or skip. Other processes wait for the first.
 need_chdb() {
@@ -62,11 +63,13 @@ write_old_config() {
 	END
 }
 
-# A port that nothing listens on.
+# A port that nothing listens on, and that is another one for each call, also of parts that run beside each other.
 free_port() {
 	local port
 
+	mkdir -p "$store_ports"
 	for port in $(shuf -i 20000-29999 -n 20); do
+		mkdir "$store_ports/$port" 2> /dev/null || continue
 		(: < "/dev/tcp/127.0.0.1/$port") 2> /dev/null || { echo "$port"; return; }
 	done
 	return 1
