@@ -75,7 +75,8 @@ static struct error *load_data(struct store *store, const struct store_url *url,
 
 	run->has_data = !err;
 	if (!err && !run->data.hosts.count)
-		err = store_nothing(store, url, "loads");
+		err = store_nothing(store, url,
+				    store_url_selects_programs(url) ? "states" : "loads");
 	return err;
 }
 

@@ -6,7 +6,7 @@
  *	states		shares of busy time, for each program
  *	threads		counters by CPU second, for each program
  *	samples, stacks	functions by time on and off CPUs: those with most time of each program
- *	loads		pressure
+ *	loads		pressure, unless the query selects programs
  *
  * Rows are sums by minute and hour where there are such (store/spans.h).
  */

@@ -92,9 +92,12 @@ struct error *fleet_load_pressures(struct fleet_loading *loading)
 {
 	struct store_column columns[METRICS_MOST];
 	const size_t count = FLEET_ROW_VALUES + fleet_pressure_count * PRESSURE_VALUES;
-	struct sql sql = store_sql(loading->store);
+	struct sql sql;
 	struct error *err;
 
+	if (store_url_selects_programs(loading->url))
+		return NULL;
+	sql = store_sql(loading->store);
 	memcpy(columns, fleet_row_columns, sizeof(fleet_row_columns));
 	for (size_t i = FLEET_ROW_VALUES; i < count; i++)
 		columns[i] = (struct store_column){ "value", STORE_U64 };

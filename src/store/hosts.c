@@ -379,6 +379,20 @@ static struct error *no_host(struct store *store, const struct store_url *url)
 		stamp_of(there.last_s).text);
 }
 
+/* Of hosts that have none in the table, or that are not there at all. */
+static struct error *no_rows_of(struct store *store, const struct store_url *url, const char *table)
+{
+	struct there there;
+	struct error *err = find_there(store, url, true, "loads", "host", &there);
+
+	if (err)
+		return err;
+	if (!there.count)
+		return no_host(store, url);
+	return error_coded(ENODATA, "the selected hosts have no rows of %s from %s to %s", table,
+			   stamp_of(url->from_s).text, stamp_of(url->to_s).text);
+}
+
 struct error *store_nothing(struct store *store, const struct store_url *url, const char *table)
 {
 	static const enum store_selector order[] = { STORE_SELECT_PROCESS, STORE_SELECT_COMM,
@@ -396,8 +410,7 @@ struct error *store_nothing(struct store *store, const struct store_url *url, co
 	if (err)
 		return err;
 	if (!there.count)
-		return error_coded(ENODATA, "the selected hosts have no rows of %s from %s to %s",
-				   table, stamp_of(url->from_s).text, stamp_of(url->to_s).text);
+		return no_rows_of(store, url, table);
 	print_more(&there);
 	return error_coded(ENODATA, "no rows of %s match; values of '%s' in this time: %s", table,
 			   store_selector_names[by], there.names);

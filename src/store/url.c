@@ -340,6 +340,12 @@ struct error *store_url_parse(const char *text, uint64_t now_s, struct store_url
 	return NULL;
 }
 
+bool store_url_selects_programs(const struct store_url *url)
+{
+	return url->globs[STORE_SELECT_PROCESS].count || url->globs[STORE_SELECT_COMM].count ||
+	       url->globs[STORE_SELECT_CGROUP].count;
+}
+
 void store_url_deinit(struct store_url *url)
 {
 	for (size_t i = 0; i < STORE_SELECTORS; i++) {

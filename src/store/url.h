@@ -61,6 +61,9 @@ bool store_is_url(const char *text);
 /* Relative times are subtracted from `now_s`. Errors name the parameter. */
 struct error *store_url_parse(const char *text, uint64_t now_s, struct store_url *ret) MUST_CHECK;
 
+/* Does it select by what only programs have, so that values of whole hosts do not fit it? */
+bool store_url_selects_programs(const struct store_url *url);
+
 /* Takes one that is all zero. */
 void store_url_deinit(struct store_url *url);
 

@@ -139,13 +139,19 @@ compares() {
 
 # Of few hosts it is said what cannot be known.
 knows_little() {
-	local output
+	local output query
 
 	start_store new
 	fill_fleet 3 0
 	has "three hosts" "$(fleet outliers)" "At least 4 hosts are needed"
 	fails 1 build/ctprof fleet outliers "ch://127.0.0.1:$store_port/fleet?from=2020-01-01T00:00:00&to=2020-01-02T00:00:00"
 	has "no hosts" "$output" "the store has web-"
+	for query in 'process=prog9' 'comm=wroker' 'cgroup=/system.slice' 'host=web-1&process=prog9'; do
+		fails 1 build/ctprof fleet outliers "ch://127.0.0.1:$store_port/fleet?from=$fleet_begin&to=$fleet_end&$query"
+		has "what there is" "$output" "values of '$(sed 's/.*&//; s/=.*//' <<< "$query")' in this time: "
+	done
+	fails 1 build/ctprof fleet compare --by zone "ch://127.0.0.1:$store_port/fleet?from=$fleet_begin&to=$fleet_end&process=prog9"
+	has "programs" "$output" "values of 'process' in this time: prog0, prog1, prog2, prog3, prog4"
 }
 
 # Without PSI a host has 0 in these columns, and no bit for them.
