@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "agent/sender.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -20,18 +19,18 @@
 #include "base/file.h"
 #include "base/interrupts.h"
 #include "base/units.h"
+#include "net/confined.h"
 #include "security/server_sandbox.h"
 
 /* After the time that a request may take, a sender that hangs is ended. */
 #define HANGS_SECONDS 60
 #define TOTAL_NS      (300 * NS_PER_S) /* the default of a client */
-#define COPIED_MOST   ((uint64_t)16 << 20)
 
 struct starter {
 	const struct sender_options *options;
 	int socket;
 	int netrc, ca_file; /* copies in memory; -1: none */
-	char netrc_path[32], ca_path[32];
+	char netrc_path[CONFINED_PATH_SIZE], ca_path[CONFINED_PATH_SIZE];
 };
 
 /* The start of the body of an answer that is 2xx. */
@@ -342,45 +341,6 @@ static struct error *start_next(const struct starter *starter, bool *ret_has_end
 	return NULL;
 }
 
-/* Copy a file into memory that also another user can open again, by its path in /proc. */
-static struct error *copy_file(const char *path, int *ret, char *ret_path, size_t size)
-{
-	_cleanup_close_ int from = -1, to = -1;
-	uint64_t copied = 0;
-	char bytes[4096];
-	size_t got = 1;
-	struct error *err = file_open_input(path, &from);
-
-	if (err)
-		return err;
-	to = memfd_create("ctprof", MFD_CLOEXEC);
-	if (to < 0)
-		return error_system(errno, "cannot make a file in memory");
-	while (!err && got) {
-		err = file_read_some(from, bytes, sizeof(bytes), &got);
-		copied += err ? 0 : got;
-		if (!err && copied > COPIED_MOST)
-			err = error_create("%s: too long", path);
-		if (!err && got && write(to, bytes, got) != (ssize_t)got)
-			err = error_system(errno, "cannot write a file in memory");
-	}
-	if (err)
-		return err;
-	snprintf(ret_path, size, "/proc/self/fd/%d", to);
-	*ret = take_fd(to);
-	return NULL;
-}
-
-/* Libraries that an older C library opens to look up names of hosts, which is too late then. What
- * is missing is in the C library itself. */
-static void load_resolver(void)
-{
-	static const char *const names[] = { "libnss_files.so.2", "libnss_dns.so.2" };
-
-	for (size_t i = 0; i < array_length(names); i++)
-		dlopen(names[i], RTLD_NOW);
-}
-
 /* Load what opens files, by making a client that is not used. */
 static struct error *load(struct starter *starter, struct sender_options *options)
 {
@@ -388,11 +348,11 @@ static struct error *load(struct starter *starter, struct sender_options *option
 	struct error *err = NULL;
 
 	if (options->http.netrc)
-		err = copy_file(options->http.netrc, &starter->netrc, starter->netrc_path,
-				sizeof(starter->netrc_path));
+		err = confined_copy_file(options->http.netrc, &starter->netrc,
+					 starter->netrc_path);
 	if (!err && options->http.ca_file)
-		err = copy_file(options->http.ca_file, &starter->ca_file, starter->ca_path,
-				sizeof(starter->ca_path));
+		err = confined_copy_file(options->http.ca_file, &starter->ca_file,
+					 starter->ca_path);
 	if (err)
 		return err;
 	options->http.netrc = options->http.netrc ? starter->netrc_path : NULL;
@@ -400,7 +360,7 @@ static struct error *load(struct starter *starter, struct sender_options *option
 	err = http_client_open(&options->http, &client);
 	http_client_close(client);
 	if (!err)
-		load_resolver();
+		confined_load_resolver();
 	return err;
 }
 

@@ -20,10 +20,11 @@ unsigned cpus_allowed(void);
  */
 bool thread_start(void *(*work)(void *), void *argument);
 
-/* The work of a thread with files and memory of other processes, which may be hostile. */
+/* The work of a thread with what others wrote, which may be hostile. */
 enum thread_kind {
-	THREAD_PARSER,  /* reads their files and memory */
+	THREAD_PARSER,  /* reads files and memory of other processes */
 	THREAD_WATCHER, /* and tells BPF programs of them */
+	THREAD_CLIENT,  /* asks servers, and parses their answers */
 };
 
 /*

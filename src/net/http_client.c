@@ -13,9 +13,11 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/thread.h"
 #include "base/units.h"
 #include "base/utf8.h"
 #include "base/version.h"
+#include "net/confined.h"
 
 #define CONNECT_NS     (5 * NS_PER_S)
 #define STALLED_NS     (30 * NS_PER_S)
@@ -100,6 +102,7 @@ static struct error *use_library(void)
 struct http_client {
 	struct http_client_options options;
 	char *netrc, *user, *ca_file;
+	int netrc_fd, ca_fd; /* their copies, if requests are sent from confined threads; or -1 */
 	CURL *handle;
 	char reason[CURL_ERROR_SIZE];
 };
@@ -121,6 +124,35 @@ static bool copy(const char *from, char **ret)
 	return !from || *ret;
 }
 
+/* Keep a path; a confined thread may not be able to open it, so that gets a copy. */
+static struct error *keep_file(const char *path, bool is_confined, int *fd, char **ret)
+{
+	char copied[CONFINED_PATH_SIZE];
+	struct error *err;
+
+	if (path && is_confined) {
+		err = confined_copy_file(path, fd, copied);
+		if (err)
+			return err;
+		path = copied;
+	}
+	return copy(path, ret) ? NULL : &error_no_memory;
+}
+
+static struct error *keep_files(struct http_client *client,
+				const struct http_client_options *options)
+{
+	const bool is_confined = options->is_confined;
+	struct error *err =
+		keep_file(options->netrc, is_confined, &client->netrc_fd, &client->netrc);
+
+	if (!err)
+		err = keep_file(options->ca_file, is_confined, &client->ca_fd, &client->ca_file);
+	if (is_confined)
+		confined_load_resolver();
+	return err;
+}
+
 struct error *http_client_open(const struct http_client_options *options, struct http_client **ret)
 {
 	struct error *err = use_library();
@@ -139,12 +171,17 @@ struct error *http_client_open(const struct http_client_options *options, struct
 		.connect_ns = or_default(options->connect_ns, CONNECT_NS),
 		.stalled_ns = or_default(options->stalled_ns, STALLED_NS),
 		.total_ns = or_default(options->total_ns, TOTAL_NS),
+		.is_confined = options->is_confined,
 	};
+	client->netrc_fd = client->ca_fd = -1;
 	client->handle = curl.easy_init();
-	if (!client->handle || !copy(options->netrc, &client->netrc) ||
-	    !copy(options->user, &client->user) || !copy(options->ca_file, &client->ca_file)) {
+	if (!client->handle || !copy(options->user, &client->user))
+		err = &error_no_memory;
+	if (!err)
+		err = keep_files(client, options);
+	if (err) {
 		http_client_close(client);
-		return &error_no_memory;
+		return err;
 	}
 	*ret = client;
 	return NULL;
@@ -156,6 +193,10 @@ void http_client_close(struct http_client *client)
 		return;
 	if (client->handle)
 		curl.easy_cleanup(client->handle);
+	if (client->netrc_fd >= 0)
+		close(client->netrc_fd);
+	if (client->ca_fd >= 0)
+		close(client->ca_fd);
 	free(client->netrc);
 	free(client->user);
 	free(client->ca_file);
@@ -503,8 +544,8 @@ static struct error *perform(struct exchange *e, struct http_answer *ret)
 	return NULL;
 }
 
-struct error *http_client_send(struct http_client *client, const struct http_request *request,
-			       struct http_answer *ret)
+static struct error *exchange(struct http_client *client, const struct http_request *request,
+			      struct http_answer *ret)
 {
 	struct exchange e = {
 		.client = client,
@@ -530,4 +571,30 @@ struct error *http_client_send(struct http_client *client, const struct http_req
 	}
 	curl.slist_free_all(headers);
 	return err;
+}
+
+struct sending {
+	struct http_client *client;
+	const struct http_request *request;
+	struct http_answer *answer;
+	struct error *err;
+};
+
+static void send_confined(void *context)
+{
+	struct sending *sending = context;
+
+	sending->err = exchange(sending->client, sending->request, sending->answer);
+}
+
+struct error *http_client_send(struct http_client *client, const struct http_request *request,
+			       struct http_answer *ret)
+{
+	struct sending sending = { client, request, ret, NULL };
+	struct error *err;
+
+	if (!client->options.is_confined)
+		return exchange(client, request, ret);
+	err = thread_run_confined(THREAD_CLIENT, send_confined, &sending, "ask a server");
+	return err ? err : sending.err;
 }

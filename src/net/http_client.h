@@ -30,6 +30,9 @@ struct http_client_options {
 	const char *user; /* letters, digits and -._~; NULL: the first that the file names for the
 			   * server, or none */
 	const char *ca_file; /* certificates to trust; NULL: those of the host */
+	/* Send each request from a thread of its own that has no privileges (THREAD_CLIENT), which
+	 * also calls `take`. The two files are read at once, by the caller. */
+	bool is_confined;
 };
 
 struct http_request {

@@ -16,6 +16,7 @@
 #include "os/map_query.h"
 #include "security/call_filter.h"
 #include "security/privileges.h"
+#include "security/server_sandbox.h"
 
 /* Calls that are allowed with any arguments. */
 static const int allowed[] = {
@@ -121,17 +122,25 @@ static int add_rules(scmp_filter_ctx filter, const void *kind)
 	return failed;
 }
 
+static bool restrict_calls(enum thread_kind kind)
+{
+	return kind == THREAD_CLIENT ? server_sandbox_send_in_thread()
+				     : call_filter_install(add_rules, &kind);
+}
+
 /* In the new thread, which must not go on with more than this. */
 static void confine(enum thread_kind kind)
 {
-	const unsigned uses = kind == THREAD_WATCHER
-				      ? PRIVILEGE_READ_PROCESSES | PRIVILEGE_GROW_MAPS
-				      : PRIVILEGE_READ_PROCESSES;
+	static const unsigned uses[] = {
+		[THREAD_PARSER] = PRIVILEGE_READ_PROCESSES,
+		[THREAD_WATCHER] = PRIVILEGE_READ_PROCESSES | PRIVILEGE_GROW_MAPS,
+		[THREAD_CLIENT] = 0,
+	};
 
 	static const char reason[] = "ctprof: cannot restrict system calls or capabilities of a "
 				     "parser thread\n";
 
-	if (privileges_keep_in_thread(uses) || !call_filter_install(add_rules, &kind)) {
+	if (privileges_keep_in_thread(uses[kind]) || !restrict_calls(kind)) {
 		(void)!write(STDERR_FILENO, reason, sizeof(reason) - 1);
 		abort();
 	}

@@ -274,6 +274,13 @@ struct error *server_sandbox_send(void)
 	return restrict_calls(SERVER_SENDS);
 }
 
+bool server_sandbox_send_in_thread(void)
+{
+	const enum server_role role = SERVER_SENDS;
+
+	return call_filter_install(add_rules, &role);
+}
+
 struct error *server_sandbox_parse(void)
 {
 	return restrict_calls(SERVER_PARSES);

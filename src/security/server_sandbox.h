@@ -13,6 +13,7 @@
 #ifndef SECURITY_SERVER_SANDBOX_H
 #define SECURITY_SERVER_SANDBOX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -43,5 +44,9 @@ struct error *server_sandbox_parse(void) MUST_CHECK;
 /* Change to the role SERVER_SENDS, for good, in a child of a process with SERVER_STARTS: it can
  * start no more processes. The kernel kills it when its parent ends. */
 struct error *server_sandbox_send(void) MUST_CHECK;
+
+/* Restrict the system calls of the calling thread, and of those that it starts, to those of the role
+ * SERVER_SENDS. PR_SET_NO_NEW_PRIVS must be set. False: the kernel refuses the filter. */
+bool server_sandbox_send_in_thread(void);
 
 #endif

@@ -237,6 +237,7 @@ static struct error *open_client(struct store *store, const struct store_options
 		.netrc = options->netrc,
 		.user = store->url->user,
 		.ca_file = options->ca_file,
+		.is_confined = true,
 	};
 	_cleanup_free_ char *database = percent_encode(text_of(store->url->database));
 

@@ -297,6 +297,57 @@ no_server() {
 	has "the error" "$output" "ch://127.0.0.1:1/fleet: "
 }
 
+# threads_of PID: how many of its threads there are, and of these how many have a filter and no capability.
+threads_of() {
+	cat /proc/"$1"/task/*/status | awk '/^CapPrm:/ { threads++; none = $2 ~ /^0+$/ } /^NoNewPrivs:/ { none = none && $2 == 1 }
+		/^Seccomp:/ { confined += none && $2 == 2 } END { print threads + 0, confined + 0 }'
+}
+
+# waits_confined WORDS: the thread that waits for an answer is confined.
+waits_confined() {
+	local pid seen tries
+
+	timeout 20 $ctprof "$@" > "$scratch/waits" 2>&1 &
+	pid=$!
+	for tries in $(seq 100); do
+		seen=$(threads_of "$(pgrep -P "$pid" -x ctprof)" 2> /dev/null) || true
+		[ "$seen" != "2 1" ] || break
+		sleep 0.1
+	done
+	kill "$pid" 2> /dev/null || true
+	wait "$pid" 2> /dev/null || true
+	equal "threads and confined ones of $1" "$seen" "2 1"
+}
+
+# Answers are read without privileges, and results are written with those of the caller.
+reads_without_privileges() {
+	local private=$scratch/private port stub
+
+	grep -q '^Seccomp:' /proc/self/status || skip "the kernel has no seccomp filters"
+	command -v python3 > /dev/null || skip "no python3"
+	port=$(free_port)
+	mkdir "$scratch/silent"
+	echo silent > "$scratch/silent/mode"
+	python3 tests/store/stub_server.py "$port" "$scratch/silent" &
+	stub=$!
+	at_end "kill $stub"
+	until (: < "/dev/tcp/127.0.0.1/$port") 2> /dev/null; do
+		kill -0 "$stub"
+		sleep 0.05
+	done
+	waits_confined show "ch://127.0.0.1:$port/d"
+	waits_confined flame -o "$scratch/x.svg" "ch://localhost:$port/d"
+	waits_confined fleet outliers "ch://127.0.0.1:$port/d"
+	waits_confined agent --clickhouse "http://127.0.0.1:$port/d" --create-schema
+	fill new
+	mkdir -m 700 "$private"
+	echo "machine localhost login default" > "$private/netrc"
+	chmod 600 "$private/netrc"
+	CTPROF_NETRC=$private/netrc $ctprof flame -q --format folded -o "$private/out" \
+		"ch://localhost:$store_port/fleet?to=$end_s"
+	equal "a result in a private directory" "$(sort "$private/out")" "$(folded '')"
+}
+
 for kind in new old; do
 	run_case "profiles are those of the rows, $kind" reads_profiles "$kind"
 	run_case "snapshots are those of the rows, $kind" reads_snapshots "$kind"
@@ -312,3 +363,4 @@ run_case "an answer that is cut off is told" refuses cut ""
 run_case "endless rows end" refuses endless "more than 100000 rows"
 run_case "passwords are those of netrc" asks_for_passwords
 run_case "a server that is down is told" no_server
+run_case "answers are read without privileges, new" reads_without_privileges
