@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fleet/findings_report.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
@@ -132,10 +133,6 @@ static void print_headline(const struct fleet_report *report, FILE *out)
 {
 	const size_t hosts = report->data->hosts.count, found = hosts_found(report);
 
-	if (!report->findings->tests) {
-		fprintf(out, "Nothing could be compared, on %zu host%s.\n", hosts, plural(hosts));
-		return;
-	}
 	switch (report->comparison) {
 	case FLEET_OF_HOSTS:
 		if (found)
@@ -160,26 +157,31 @@ static void print_headline(const struct fleet_report *report, FILE *out)
 
 /* How many hosts each comparison needs. */
 static const char *const needs[] = {
-	[FLEET_OF_HOSTS] = "At least 4 hosts are needed that run the same program for long enough: "
-			   "from fewer it is not known how much hosts differ by chance.",
-	[FLEET_OF_GROUPS] = "Each group needs at least 2 hosts that run the same program for long "
-			    "enough: from fewer it is not known how much hosts differ by chance.",
-	[FLEET_OF_TIMES] = "There is too little data before the time, or after it.",
+	[FLEET_OF_HOSTS] = "at least 4 hosts are needed that run the same program for long enough: "
+			   "from fewer it is not known how much hosts differ by chance",
+	[FLEET_OF_GROUPS] = "each group needs at least 2 hosts that run the same program for long "
+			    "enough: from fewer it is not known how much hosts differ by chance",
+	[FLEET_OF_TIMES] = "there is too little data before the time, or after it",
 };
+
+static struct error *nothing_compared(const struct fleet_report *report)
+{
+	const size_t hosts = report->data->hosts.count;
+
+	return error_coded(ENODATA, "nothing could be compared, on %zu host%s: %s", hosts,
+			   plural(hosts), needs[report->comparison]);
+}
 
 /* What was compared, and what was not. */
 static void print_basis(const struct fleet_report *report, FILE *out)
 {
 	const struct fleet_findings *findings = report->findings;
 
-	if (findings->tests)
-		fprintf(out,
-			"Compared: %zu values of %zu measures; of all findings, at most 1 in 20 is "
-			"expected to be chance.\n",
-			findings->tests, findings->measures);
-	if (findings->measures_too_few && !findings->measures)
-		fprintf(out, "%s\n", needs[report->comparison]);
-	else if (findings->measures_too_few)
+	fprintf(out,
+		"Compared: %zu values of %zu measures; of all findings, at most 1 in 20 is "
+		"expected to be chance.\n",
+		findings->tests, findings->measures);
+	if (findings->measures_too_few)
 		fprintf(out, "%zu measures were not compared: too few hosts have them.\n",
 			findings->measures_too_few);
 	if (findings->too_little)
@@ -549,6 +551,11 @@ struct error *fleet_report_print(const struct fleet_report *report, FILE *out)
 	struct error *err = &error_no_memory;
 	struct fleet_report whole = *report;
 
+	if (!report->findings->tests) {
+		if (report->silent && report->format == TABLE_AS_TEXT)
+			fleet_silent_hosts_print(report->silent, out);
+		return nothing_compared(report);
+	}
 	whole.all = report->all || report->format != TABLE_AS_TEXT;
 	if (find_lines(&whole, &lines))
 		err = report->format == TABLE_AS_TEXT ? print_for_people(&whole, &lines, out)

@@ -28,7 +28,8 @@ struct fleet_report {
 	bool all;     /* a row for each finding; else one for each host and program */
 };
 
-/* Prints to `out`. */
+/* Prints to `out`. An error (errnum ENODATA), and no table, if nothing could be compared: that no host
+ * differs is something else. */
 struct error *fleet_report_print(const struct fleet_report *report, FILE *out) MUST_CHECK;
 
 #endif

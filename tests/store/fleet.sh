@@ -143,7 +143,14 @@ knows_little() {
 
 	start_store new
 	fill_fleet 3 0
-	has "three hosts" "$(fleet outliers)" "At least 4 hosts are needed"
+	fails 1 fleet outliers
+	has "three hosts" "$output" "nothing could be compared, on 3 hosts: at least 4 hosts are needed"
+	# A gate must not take this for no difference.
+	fails 1 fleet compare --by host=web-1,web-2 --format json
+	has "single hosts" "$output" "each group needs at least 2 hosts"
+	equal "the lines of the error, and of no table" "$(wc -l <<< "$output")" 1
+	fails 1 fleet regressions --since $fleet_begin --format csv
+	has "times" "$output" "too little data before the time, or after it"
 	fails 1 build/ctprof fleet outliers "ch://127.0.0.1:$store_port/fleet?from=2020-01-01T00:00:00&to=2020-01-02T00:00:00"
 	has "no hosts" "$output" "the store has web-"
 	for query in 'process=prog9' 'comm=wroker' 'cgroup=/system.slice' 'host=web-1&process=prog9'; do
