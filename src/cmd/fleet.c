@@ -17,8 +17,6 @@
 #include "fleet/outliers.h"
 #include "store/hosts.h"
 
-#define LIMIT_USUAL 15
-
 /* Slices after a point in time, and at most before it. */
 #define SLICES_AFTER  8
 #define SLICES_BEFORE 64
@@ -103,7 +101,7 @@ static struct error *load_comparison(struct store *store, const struct store_url
 	_cleanup_free_ uint8_t *groups = NULL;
 	struct fleet_run *run = context;
 	struct fleet_parts parts;
-	struct error *err = fleet_find_groups(store, url, run->arguments->by, &run->groups);
+	struct error *err = fleet_find_groups(store, url, &run->groups);
 
 	if (!err)
 		err = load_data(store, url, 1, fleet_groups_parts(&run->groups, &parts), run);
@@ -206,7 +204,7 @@ static struct error *load_groups(struct store *store, const struct store_url *ur
 {
 	struct fleet_run *run = context;
 
-	return fleet_find_groups(store, url, run->arguments->by, &run->groups);
+	return fleet_find_groups(store, url, &run->groups);
 }
 
 /* Which hosts a flame graph leaves out, so that totals can be compared. */
@@ -253,6 +251,11 @@ static int run_flame(int argc, char **argv)
 			&fleet_command,
 			error_create("flame requires --by, as --by version=1.4,1.5, and a "
 				     "query ch://HOST/DATABASE"));
+	err = fleet_groups_parse(arguments.by, &run.groups);
+	if (err) {
+		fleet_run_deinit(&run);
+		return usage_error(&fleet_command, err);
+	}
 	err = input_query(run.url, load_groups, &run);
 	if (!err)
 		err = fleet_group_urls(&run.groups, run.url, &most, &first, &second);
@@ -305,10 +308,18 @@ static bool verb_help(size_t number, const char **ret_words, const char **ret_pr
 	return true;
 }
 
-/* The options without which a verb makes no sense. */
+/* The options without which a verb makes no sense, and those that it does not take. */
 static struct error *check_options(const struct fleet_verb *verb,
 				   const struct fleet_arguments *arguments)
 {
+	if (arguments->by && verb->show != show_comparison)
+		return error_create("--by has no effect with %s: use compare or flame", verb->name);
+	if (arguments->since && verb->show != show_changes)
+		return error_create("--since has no effect with %s: use regressions%s", verb->name,
+				    verb->show == show_hosts ? "" : ", or 'from' of the URL");
+	if (verb->show == show_hosts && (arguments->all || arguments->limit != LIMIT_UNSET))
+		return error_create("%s has no effect with hosts: it shows all of them",
+				    arguments->all ? "--all" : "--limit");
 	if (verb->show == show_comparison && !arguments->by)
 		return error_create("compare requires --by, as --by version=1.4,1.5");
 	if (verb->show == show_changes && !arguments->since)
@@ -334,8 +345,12 @@ static int run_verb(const struct command *command, const struct fleet_arguments 
 						"ch://HOST[:PORT]/DATABASE[?host=...&from=-1h]",
 						run.url));
 	err = check_options(&verbs[verb], arguments);
-	if (err)
+	if (!err && arguments->by)
+		err = fleet_groups_parse(arguments->by, &run.groups);
+	if (err) {
+		fleet_run_deinit(&run);
 		return usage_error(command, err);
+	}
 	err = verbs[verb].show(&run);
 	fleet_run_deinit(&run);
 	return err ? report_error(err, STATUS_FAILED) : STATUS_DONE;
@@ -352,7 +367,7 @@ static char *help_word(int argc, char **argv)
 
 static int run_fleet(const struct command *command, int argc, char **argv)
 {
-	struct fleet_arguments arguments = { .limit = LIMIT_USUAL };
+	struct fleet_arguments arguments = { .limit = LIMIT_UNSET };
 	/* The options of flame are not in the table of this command. */
 	const bool is_flame = argc > 1 && strcmp(argv[1], "flame") == 0;
 	char *help[] = { argv[0], is_flame ? help_word(argc, argv) : NULL, NULL };

@@ -9,6 +9,8 @@
 #include "fleet/hosts.h"
 #include "fleet/label_groups.h"
 
+#define LIMIT_UNSET SIZE_MAX
+
 struct fleet_arguments {
 	const char *by, *since;
 	bool all;

@@ -8,6 +8,8 @@
 #include "cli/pager.h"
 #include "cli/terminal.h"
 
+#define LIMIT_USUAL 15
+
 void fleet_run_deinit(struct fleet_run *run)
 {
 	fleet_groups_deinit(&run->groups);
@@ -45,7 +47,7 @@ struct error *fleet_show(struct fleet_run *run, enum fleet_comparison comparison
 		.cut_s = run->since_s,
 		.to_s = run->to_s,
 		.format = arguments->format,
-		.limit = arguments->limit,
+		.limit = arguments->limit == LIMIT_UNSET ? LIMIT_USUAL : arguments->limit,
 		.all = arguments->all,
 	};
 	struct error *err;

@@ -28,8 +28,8 @@ struct fleet_report {
 	bool all;     /* a row for each finding; else one for each host and program */
 };
 
-/* Prints to `out`. An error (errnum ENODATA), and no table, if nothing could be compared: that no host
- * differs is something else. */
+/* Prints to `out`. If nothing could be compared, that is an error (errnum ENODATA), and no table is
+ * printed: a program must not take it for no difference. */
 struct error *fleet_report_print(const struct fleet_report *report, FILE *out) MUST_CHECK;
 
 #endif

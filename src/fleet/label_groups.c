@@ -20,7 +20,7 @@ void fleet_groups_deinit(struct fleet_groups *groups)
 
 /* --- what was asked for --- */
 
-static struct error *parse_by(const char *by, struct fleet_groups *groups)
+struct error *fleet_groups_parse(const char *by, struct fleet_groups *groups)
 {
 	const char *equals = strchr(by, '='), *comma = equals ? strchr(equals, ',') : NULL;
 
@@ -30,11 +30,17 @@ static struct error *parse_by(const char *by, struct fleet_groups *groups)
 	if (!*groups->label || (equals && (!equals[1] || (comma && !comma[1]))))
 		return error_create(
 			"--by '%.100s': expected LABEL, LABEL=VALUE or LABEL=FIRST,SECOND", by);
+	if (comma && strchr(comma + 1, ','))
+		return error_create("--by '%.100s': more than two values", by);
 	if (comma)
 		groups->first = strndup(equals + 1, (size_t)(comma - equals - 1));
 	if (equals)
 		groups->second = strdup(comma ? comma + 1 : equals + 1);
-	return (comma && !groups->first) || (equals && !groups->second) ? &error_no_memory : NULL;
+	if ((comma && !groups->first) || (equals && !groups->second))
+		return &error_no_memory;
+	if (comma && strcmp(groups->first, groups->second) == 0)
+		return error_create("--by '%.100s': both values are the same", by);
+	return NULL;
 }
 
 /* --- values of hosts --- */
@@ -146,6 +152,14 @@ static struct error *no_group(const struct fleet_groups *groups, const struct va
 	return error_create("--by %.60s%s; there are: %s", groups->label, why, all);
 }
 
+static struct error *no_value(const struct fleet_groups *groups, const struct values *values,
+			      const char *value)
+{
+	_cleanup_free_ char *why = text_print(": no host has the value '%.60s'", value);
+
+	return why ? no_group(groups, values, why) : &error_no_memory;
+}
+
 /* Without values the label must have two, of which the second is the later by name. */
 static struct error *choose_values(struct fleet_groups *groups, const struct values *values)
 {
@@ -232,22 +246,20 @@ static struct error *divide(struct fleet_groups *groups, const struct values *va
 	return NULL;
 }
 
-struct error *fleet_find_groups(struct store *store, const struct store_url *url, const char *by,
-				struct fleet_groups *ret)
+struct error *fleet_find_groups(struct store *store, const struct store_url *url,
+				struct fleet_groups *groups)
 {
 	struct values values = { 0 };
-	struct error *err = parse_by(by, ret);
+	struct error *err = load_values(store, url, groups, &values);
 
+	if (!err && !groups->second)
+		err = choose_values(groups, &values);
+	else if (!err && !has_value(&values, groups->second))
+		err = no_value(groups, &values, groups->second);
+	else if (!err && groups->first && !has_value(&values, groups->first))
+		err = no_value(groups, &values, groups->first);
 	if (!err)
-		err = load_values(store, url, ret, &values);
-	if (!err && !ret->second)
-		err = choose_values(ret, &values);
-	else if (!err && !has_value(&values, ret->second))
-		err = no_group(ret, &values, " has no such second value");
-	else if (!err && ret->first && !has_value(&values, ret->first))
-		err = no_group(ret, &values, " has no such first value");
-	if (!err)
-		err = divide(ret, &values);
+		err = divide(groups, &values);
 	values_deinit(&values);
 	return err;
 }

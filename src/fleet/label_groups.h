@@ -3,7 +3,8 @@
  * Which hosts are in which of two groups, by a label: `--by version=1.4,1.5`.
  *
  *	struct fleet_groups groups = { 0 };
- *	err = fleet_find_groups(store, &url, "version=1.4,1.5", &groups);
+ *	err = fleet_groups_parse("version=1.4,1.5", &groups);
+ *	err = fleet_find_groups(store, &url, &groups);
  *	err = fleet_load(store, &url, 1, fleet_groups_parts(&groups, &parts), &data);
  *	err = fleet_groups_of(&groups, &data, &of);
  *	err = fleet_compare_groups(&data, of, &findings);
@@ -35,9 +36,12 @@ struct fleet_groups {
 	} members; /* by host and facts */
 };
 
-/* By "LABEL=A,B", "LABEL=B" or "LABEL" of which there are two values. */
-struct error *fleet_find_groups(struct store *store, const struct store_url *url, const char *by,
-				struct fleet_groups *ret) MUST_CHECK;
+/* "LABEL=A,B", "LABEL=B" or "LABEL" of which there are two values. `ret` is all zero before, and
+ * must be deinitialised, also after an error. */
+struct error *fleet_groups_parse(const char *by, struct fleet_groups *ret) MUST_CHECK;
+/* Find the hosts of groups that were parsed. */
+struct error *fleet_find_groups(struct store *store, const struct store_url *url,
+				struct fleet_groups *groups) MUST_CHECK;
 /* The parts of hosts that are in groups, for fleet_load(); NULL: hosts are whole. `ret` lives as
  * long as the groups. */
 const struct fleet_parts *fleet_groups_parts(const struct fleet_groups *groups,

@@ -125,6 +125,14 @@ compares() {
 	equal "zones" "$(fleet compare --by zone=a,b --format json | jq length)" 0
 	fails 2 fleet compare
 	fails 2 fleet regressions
+	fails 2 fleet compare --by version=1.4,1.4
+	has "one value" "$output" "both values are the same"
+	fails 2 fleet flame --by version=1.4,1.5,1.6
+	has "three values" "$output" "more than two values"
+	fails 2 fleet outliers --by version
+	has "an option of others" "$output" "--by has no effect with outliers: use compare or flame"
+	fails 2 fleet compare --by version --since $fleet_middle
+	fails 2 fleet hosts --limit 3
 	fails 1 fleet compare --by version=1.4,2.0
 	has "the values" "$output" "there are: 1.4, 1.5"
 	fails 1 fleet compare --by nothing=1
