@@ -121,13 +121,13 @@ static char *all_values(const struct values *values)
 {
 	char *text = strdup("");
 
-	for (size_t i = 0; text && i < values->count; i++) {
+	for (size_t i = 0; text && i < values->count && strlen(text) <= 200; i++) {
 		char *more;
 		bool is_new = true;
 
 		for (size_t k = 0; k < i; k++)
 			is_new &= strcmp(values->items[k].value, values->items[i].value) != 0;
-		if (!is_new || strlen(text) > 200)
+		if (!is_new)
 			continue;
 		more = text_print("%s%s%s", text, *text ? ", " : "", values->items[i].value);
 		free(text);
