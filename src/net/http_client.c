@@ -506,6 +506,9 @@ static struct error *explain(struct exchange *e, CURLcode failed)
 
 	if (failed == CURLE_LOGIN_DENIED)
 		reason = "the URL has a user or password, which belong into a netrc file";
+	/* seek_body() refused. */
+	if (failed == CURLE_SEND_FAIL_REWIND)
+		reason = "the server ended the connection without an answer";
 	text_make_safe(client->reason);
 	return error_coded(has_not_begun(client->handle)        ? ENOTCONN
 			   : failed == CURLE_OPERATION_TIMEDOUT ? ETIMEDOUT

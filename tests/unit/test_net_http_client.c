@@ -299,7 +299,8 @@ TEST(sends_files_once)
 
 	open_scene(&scene, (struct http_client_options){ 0 });
 	expect_ok(get(&scene, "/kept", &got));
-	expect_error(send_to(&scene, "/ok", (struct http_request){ .body_fd = file }, &got), "");
+	expect_error(send_to(&scene, "/ok", (struct http_request){ .body_fd = file }, &got),
+		     "the server ended the connection without an answer");
 	expect_ok(get(&scene, "/kept", &got));
 	expect_ok(send_to(&scene, "/ok",
 			  (struct http_request){ .body_fd = -1, .body = TEXT("twice") }, &got));
