@@ -13,6 +13,7 @@
 #include "agent/delivery.h"
 #include "agent/places.h"
 #include "base/clock.h"
+#include "net/http_client.h"
 
 struct open_sink {
 	const struct sink_type *type;
@@ -108,11 +109,21 @@ static struct error *open_sinks(struct agent *agent)
 	return NULL;
 }
 
-static struct error *open_delivery(struct agent *agent)
+/* The options refer to `sinks`, and to the agent's. */
+static struct delivery_options delivery_options_of(const struct agent *agent,
+						   struct delivery_sink sinks[DELIVERY_SINKS_MOST])
 {
 	const struct agent_options *o = agent->options;
-	struct delivery_sink sinks[DELIVERY_SINKS_MOST];
-	const struct delivery_options options = {
+
+	for (size_t i = 0; i < agent->sink_count; i++)
+		sinks[i] = (struct delivery_sink){
+			.folder = agent->sinks[i].folder,
+			.name = agent->sinks[i].name,
+			.type = agent->sinks[i].type,
+			.url = agent->sinks[i].server ? agent->sinks[i].server : o->sinks[i].url,
+			.keeps_losses = agent->sinks[i].type->keeps_losses,
+		};
+	return (struct delivery_options){
 		.spool = o->spool,
 		.spool_most = o->spool_bytes,
 		.sinks = sinks,
@@ -122,18 +133,36 @@ static struct error *open_delivery(struct agent *agent)
 		.say = o->say,
 		.context = o->context,
 	};
+}
 
-	if (!agent->sink_count)
-		return NULL;
-	for (size_t i = 0; i < agent->sink_count; i++)
-		sinks[i] = (struct delivery_sink){
-			.folder = agent->sinks[i].folder,
-			.name = agent->sinks[i].name,
-			.type = agent->sinks[i].type,
-			.url = agent->sinks[i].server ? agent->sinks[i].server : o->sinks[i].url,
-			.keeps_losses = agent->sinks[i].type->keeps_losses,
-		};
-	return delivery_open(&options, &agent->delivery);
+static struct error *open_delivery(struct agent *agent)
+{
+	struct delivery_sink sinks[DELIVERY_SINKS_MOST];
+	const struct delivery_options options = delivery_options_of(agent, sinks);
+
+	return agent->sink_count ? delivery_open(&options, &agent->delivery) : NULL;
+}
+
+struct error *agent_check(const struct agent_options *options)
+{
+	const struct http_client_options http = { .netrc = options->netrc,
+						  .ca_file = options->ca_file };
+	_cleanup_(http_client_close) struct http_client *client = NULL;
+	_cleanup_(agent_close) struct agent *agent = calloc(1, sizeof(*agent));
+	struct delivery_sink sinks[DELIVERY_SINKS_MOST];
+	struct delivery_options delivery;
+	struct error *err;
+
+	if (!agent)
+		return &error_no_memory;
+	agent->options = options;
+	agent->proc = -1;
+	err = open_sinks(agent);
+	if (err || !agent->sink_count)
+		return err;
+	delivery = delivery_options_of(agent, sinks);
+	err = delivery_check(&delivery);
+	return err ? err : http_client_open(&http, &client);
 }
 
 struct error *agent_open(const struct agent_options *options, struct agent **ret)

@@ -41,6 +41,10 @@ struct agent_options {
 
 struct agent;
 
+/* Would agent_open() refuse these options? Opens no connection and no spool, and needs no
+ * privileges. */
+struct error *agent_check(const struct agent_options *options) MUST_CHECK;
+
 /* The options must stay. */
 struct error *agent_open(const struct agent_options *options, struct agent **ret) MUST_CHECK;
 

@@ -517,7 +517,7 @@ struct error *delivery_drain(struct delivery *d, uint64_t ns)
 
 /* --- opening --- */
 
-static struct error *check_sinks(const struct delivery_options *options)
+struct error *delivery_check(const struct delivery_options *options)
 {
 	if (options->sink_count > DELIVERY_SINKS_MOST)
 		return error_create("more than %d sinks", DELIVERY_SINKS_MOST);
@@ -608,7 +608,7 @@ static void resume(struct delivery *d)
 
 struct error *delivery_open(const struct delivery_options *options, struct delivery **ret)
 {
-	struct error *err = check_sinks(options);
+	struct error *err = delivery_check(options);
 	struct delivery *d;
 
 	if (err)

@@ -61,6 +61,9 @@ struct delivery_options {
 
 struct delivery;
 
+/* Refuses sinks that delivery_open() would refuse: too many, and a store that is given twice. */
+struct error *delivery_check(const struct delivery_options *options) MUST_CHECK;
+
 /*
  * Open the spool, which no other agent may have open, and start a process that starts the senders.
  * This process must have a single thread, and still be able to change its user. What the spool has

@@ -35,6 +35,8 @@
 #define INTERVAL_DEFAULT_NS (10 * NS_PER_S)
 /* How long the end waits for what was measured last to be sent. */
 #define DRAIN_NS (2 * NS_PER_S)
+/* Of a label's name and value. Kubernetes allows values of 63 bytes. */
+#define LABEL_BYTES_MOST 1024
 /* Files of processes cost more than counters, and seldom change. */
 #define AGENT_WITHOUT                                                                     \
 	(1u << CAPTURE_PART_SMAPS | 1u << CAPTURE_PART_EXE | 1u << CAPTURE_PART_CMDLINE | \
@@ -113,6 +115,8 @@ static struct error *parse_label(const char *argument, void *at)
 
 	if (!equals || equals == argument)
 		return error_create("expected NAME=VALUE");
+	if (strlen(argument) > LABEL_BYTES_MOST)
+		return error_create("longer than %d bytes", LABEL_BYTES_MOST);
 	copy = strdup(argument);
 	if (!copy || !array_push(&a->texts, copy)) {
 		free(copy);
@@ -124,6 +128,14 @@ static struct error *parse_label(const char *argument, void *at)
 		if (strcmp(a->labels.items[i].name, label.name) == 0)
 			return error_create("'%s' has a value already", label.name);
 	return array_push(&a->labels, label) ? NULL : &error_no_memory;
+}
+
+/* Each row and each request has it. Host names have at most 255 bytes, too (RFC 1035). */
+static struct error *parse_host(const char *argument, void *at)
+{
+	if (!*argument || strlen(argument) > 255)
+		return error_create("expected a name of 1 to 255 bytes");
+	return parse_string(argument, at);
 }
 
 static struct error *parse_spool_size(const char *argument, void *at)
@@ -159,7 +171,7 @@ static const struct option_row agent_rows[] = {
 	  "Measure in intervals of TIME (default 10s, at least 1s).", NULL, OPTION_COMMON },
 	{ "duration", 'd', "TIME", parse_profile_time, AGENT_AT(profile.duration_ns),
 	  "Stop after TIME (default: at Ctrl-C or SIGTERM).", NULL, false },
-	{ "host", 0, "NAME", parse_string, AGENT_AT(host),
+	{ "host", 0, "NAME", parse_host, AGENT_AT(host),
 	  "The name of this host in stores (default: as hostname(1) prints it).", NULL, false },
 	{ "label", 0, "NAME=VALUE", parse_label, AGENT_AT(labels),
 	  "Attach a label to this host in stores, such as 'version=1.4.2', by which hosts are selected "
@@ -262,6 +274,25 @@ static void print_stores(const struct agent_arguments *a)
 		printf("listen at %s\n", a->web.listen);
 }
 
+static void print_safe(const char *before, const char *text)
+{
+	_cleanup_free_ char *safe = strdup(text);
+
+	if (safe)
+		text_make_safe(safe);
+	printf("%s%s", before, safe ? safe : "");
+}
+
+static void print_identity(const struct agent_identity *identity)
+{
+	print_safe("host ", identity->host);
+	for (size_t i = 0; i < identity->label_count; i++) {
+		print_safe(", ", identity->labels[i].name);
+		print_safe("=", identity->labels[i].value);
+	}
+	printf("\nmeasure every %g s\n", (double)identity->interval_ns / NS_PER_S);
+}
+
 static int print_plan(const struct agent_arguments *a, const struct config *config,
 		      const struct agent_identity *identity)
 {
@@ -269,10 +300,7 @@ static int print_plan(const struct agent_arguments *a, const struct config *conf
 
 	if (config->path)
 		printf("options: %s, then the command line\n", config->path);
-	printf("host %s", identity->host);
-	for (size_t i = 0; i < identity->label_count; i++)
-		printf(", %s=%s", identity->labels[i].name, identity->labels[i].value);
-	printf("\nmeasure every %g s\n", (double)identity->interval_ns / NS_PER_S);
+	print_identity(identity);
 	print_stores(a);
 	if (count_stores(a)) {
 		units_format(size, UNIT_BYTES, (__int128)a->spool_bytes);
@@ -351,14 +379,12 @@ static struct error *work(void *context)
 	return agent_work(((struct agent_run *)context)->agent);
 }
 
-static int run(struct agent_arguments *a, struct agent_identity *identity, struct serving *serving)
+/* The stores are in `sinks`. */
+static struct agent_options options_of(struct agent_arguments *a,
+				       const struct agent_identity *identity,
+				       struct agent_sink sinks[DELIVERY_SINKS_MOST])
 {
-	struct agent_sink sinks[DELIVERY_SINKS_MOST];
-	struct agent_run running = { .arguments = a };
-	struct agent_options *o = &running.options;
-	struct error *err;
-
-	*o = (struct agent_options){
+	struct agent_options o = {
 		.identity = *identity,
 		.sinks = sinks,
 		.tenant = a->tenant,
@@ -367,14 +393,35 @@ static int run(struct agent_arguments *a, struct agent_identity *identity, struc
 		.netrc = a->netrc,
 		.ca_file = a->ca_file,
 		.say = print_line,
-		.store = a->flush.directory ? store_file : NULL,
-		.context = &running,
 	};
+
 	for (size_t s = 0; s < STORE_COUNT; s++)
 		for (size_t i = 0; i < a->urls[s].count; i++)
-			sinks[o->sink_count++] =
+			sinks[o.sink_count++] =
 				(struct agent_sink){ sink_type_named(store_names[s]),
 						     a->urls[s].items[i] };
+	return o;
+}
+
+static int check(const struct command *command, struct agent_arguments *a,
+		 const struct config *config, const struct agent_identity *identity)
+{
+	struct agent_sink sinks[DELIVERY_SINKS_MOST];
+	const struct agent_options options = options_of(a, identity, sinks);
+	struct error *err = agent_check(&options);
+
+	return err ? usage_error(command, err) : print_plan(a, config, identity);
+}
+
+static int run(struct agent_arguments *a, struct agent_identity *identity, struct serving *serving)
+{
+	struct agent_sink sinks[DELIVERY_SINKS_MOST];
+	struct agent_run running = { .arguments = a };
+	struct error *err;
+
+	running.options = options_of(a, identity, sinks);
+	running.options.store = a->flush.directory ? store_file : NULL;
+	running.options.context = &running;
 	serving->receiver = (struct collector_receiver){
 		.context = &running,
 		.prepare = prepare,
@@ -513,7 +560,7 @@ static int run_agent(const struct command *command, int argc, char **argv)
 	if (err)
 		status = usage_error(command, err);
 	else if (a.check_config)
-		status = print_plan(&a, &config, &identity);
+		status = check(command, &a, &config, &identity);
 	else if (a.create_schema)
 		status = create_schemas(&a);
 	else

@@ -174,6 +174,19 @@ mistakes_are_named() {
 	has "of the command line" "$("$ctprof" agent --config "$scratch/agent.conf" 2>&1)" "agent.conf:1: 'check-config' is an option of the command line only"
 }
 
+# What the agent would refuse at its start, the check refuses.
+check_finds() {
+	local options
+
+	for options in "--clickhouse http://h:8123" "--clickhouse http://h:8123/a --clickhouse http://h:8123/a" \
+		"--clickhouse http://h:8123/a --netrc-file $scratch/none" "--clickhouse http://h:8123/a --ca-file $scratch/none" \
+		"--directory /tmp/x --host $(printf 'x%.0s' {1..256})"; do
+		# shellcheck disable=SC2086
+		fails 2 "$ctprof" agent --config /dev/null --check-config $options
+	done
+	has "control characters" "$("$ctprof" agent --config /dev/null --check-config --directory /tmp/x --host $'a\e[31mb')" "host a?[31mb"
+}
+
 # The command line replaces keys, also those that may repeat.
 command_line_wins() {
 	printf 'host = a\nlabel = version=1\nlabel = rack=2\ndirectory = /tmp/x\nno-children = no\n' > "$scratch/agent.conf"
@@ -185,6 +198,7 @@ use at most 256.000MiB of memory"
 }
 
 run_case "agent: mistakes in the configuration name their line" mistakes_are_named
+run_case "agent: a check of the configuration finds what the start would refuse" check_finds
 run_case "agent: the command line takes precedence" command_line_wins
 run_case "agent: times of stored profiles are conserved" needs_profiles times_are_conserved
 run_case "agent: its end loses nothing" needs_profiles end_loses_nothing
