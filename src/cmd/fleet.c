@@ -185,9 +185,11 @@ static struct error *show_changes(struct fleet_run *run)
 static struct error *load_hosts(struct store *store, const struct store_url *url, void *context)
 {
 	struct fleet_run *run = context;
-
 	struct error *err = fleet_load_hosts(store, url, &run->hosts);
 
+	run->to_s = url->to_s;
+	if (!err && !run->hosts.count)
+		err = store_nothing(store, url, "loads");
 	return err ? err : fleet_load_silent_hosts(store, url, &run->silent);
 }
 

@@ -22,7 +22,7 @@ struct fleet_arguments {
 struct fleet_run {
 	const struct fleet_arguments *arguments;
 	const char *url;
-	uint64_t from_s, since_s, to_s; /* of regressions */
+	uint64_t from_s, since_s, to_s; /* of regressions; `to_s` also of hosts */
 	struct fleet_groups groups;
 	struct fleet_hosts hosts;
 	struct fleet_silent_hosts silent;

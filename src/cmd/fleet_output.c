@@ -5,8 +5,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/units.h"
 #include "cli/pager.h"
 #include "cli/terminal.h"
+#include "snapshot/timestamp.h"
 
 #define LIMIT_USUAL 15
 
@@ -73,7 +75,7 @@ struct error *fleet_show(struct fleet_run *run, enum fleet_comparison comparison
 
 /* --- hosts --- */
 
-enum host_field { NAME, KERNEL, ARCH, MODEL, CPUS, MEMORY, VERSION, SEEN, LABELS };
+enum host_field { NAME, KERNEL, ARCH, MODEL, CPUS, MEMORY, VERSION, SEEN, SILENT, LABELS };
 
 static const struct table_column host_columns[] = {
 	{ "host", "HOST", .type = TABLE_TEXT, .whole = true, .field = NAME },
@@ -83,7 +85,8 @@ static const struct table_column host_columns[] = {
 	{ "cpus", "CPUS", .type = TABLE_COUNT, .field = CPUS },
 	{ "memory_bytes", "MEMORY", .type = TABLE_BYTES, .field = MEMORY },
 	{ "version", "CTPROF", .type = TABLE_TEXT, .minor = 1, .field = VERSION },
-	{ "seen", "SEEN (UTC)", .type = TABLE_TEXT, .minor = 2, .field = SEEN },
+	{ "seen", "LAST ROW", .type = TABLE_TEXT, .whole = true, .field = SEEN },
+	{ "silent_ns", "SILENT FOR", .type = TABLE_NS, .field = SILENT },
 	{ "labels", "LABELS", .type = TABLE_TEXT, .field = LABELS },
 };
 
@@ -108,9 +111,10 @@ static char *labels_of(const struct fleet_host *host)
 static void get_host_cell(const void *context, const void *row, const struct table_column *column,
 			  struct table_cell *ret)
 {
+	const struct fleet_run *run = context;
 	const struct fleet_host *host = row;
+	char seen[TIMESTAMP_TEXT_SIZE];
 
-	(void)context;
 	switch ((enum host_field)column->field) {
 	case NAME:
 		table_string(ret, host->name);
@@ -135,7 +139,15 @@ static void get_host_cell(const void *context, const void *row, const struct tab
 		table_string(ret, host->version);
 		return;
 	case SEEN:
-		table_owned(ret, time_words("", host->seen_s));
+		timestamp_print(seen, host->seen_s * 1000);
+		table_printf(ret, "%.19sZ", seen);
+		return;
+	case SILENT:
+		if (host->seen_s + FLEET_SILENT_S < run->to_s)
+			ret->value = (struct table_value){
+				.type = TABLE_NS,
+				.count = (run->to_s - host->seen_s) * NS_PER_S,
+			};
 		return;
 	case LABELS:
 		table_owned(ret, labels_of(host));
@@ -154,6 +166,7 @@ struct error *fleet_show_hosts(struct fleet_run *run)
 		    (struct table_options){ .format = format,
 					    .out = stdout,
 					    .get = get_host_cell,
+					    .context = run,
 					    .width = terminal_table_width() });
 	for (size_t i = 0; i < run->hosts.count; i++)
 		if (!table_row(&table, &run->hosts.items[i]))

@@ -116,6 +116,9 @@ static struct error *take_host(void *context, const union store_value *row)
 
 #define HOSTS_MOST 1000000
 
+static const struct store_column last_columns[] = { { "host", STORE_STRING },
+						    { "last", STORE_TIME } };
+
 /* The facts that rows of the time have: those of loads, or of sums that are kept longer. */
 static void add_facts_of_time(struct sql *sql, const struct store_url *url)
 {
@@ -154,10 +157,62 @@ static struct error *load_hosts(struct store *store, const struct store_url *url
 	return err;
 }
 
+static int by_name(const void *a, const void *b)
+{
+	const struct fleet_host *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+static struct error *take_last(void *context, const union store_value *row)
+{
+	struct fleet_hosts *hosts = context;
+	const struct fleet_host key = { .name = text_safe_copy(row[0].text) };
+	struct fleet_host *host;
+
+	if (!key.name)
+		return &error_no_memory;
+	host = hosts->count ? bsearch(&key, hosts->items, hosts->count, sizeof(key), by_name)
+			    : NULL;
+	if (host && row[1].number > host->seen_s)
+		host->seen_s = row[1].number;
+	free(key.name);
+	return NULL;
+}
+
+/* Sums by hour are kept longer than loads: where these are gone, the hour of the last row is known.
+ * Names in safe text may be in another order than those of the server. */
+static struct error *load_last_rows(struct store *store, const struct store_url *url,
+				    struct fleet_hosts *hosts)
+{
+	struct sql sql = store_sql(store);
+	struct store_url all = *url;
+	struct error *err;
+
+	all.from_s = 0;
+	qsort(hosts->items, hosts->count, sizeof(*hosts->items), by_name);
+	sql_add(&sql, "SELECT toString(host), max(t) FROM (SELECT host, t FROM loads WHERE ");
+	sql_add_time(&sql, &all, SQL_SELECT_HOSTS);
+	sql_add(&sql, " UNION ALL SELECT host, t FROM ");
+	sql_add_rows(&sql, &all, STORE_HOURS,
+		     &(struct store_rows){ "states", "host, t", "host, t", SQL_SELECT_HOSTS });
+	sql_add(&sql, ") GROUP BY host");
+	err = store_query(store, &sql, last_columns, array_length(last_columns), HOSTS_MOST,
+			  take_last, hosts);
+	sql_deinit(&sql);
+	return err;
+}
+
 struct error *fleet_load_hosts(struct store *store, const struct store_url *url,
 			       struct fleet_hosts *ret)
 {
-	return load_hosts(store, url, false, ret);
+	struct error *err = load_hosts(store, url, false, ret);
+
+	if (!err && ret->count)
+		err = load_last_rows(store, url, ret);
+	if (err)
+		fleet_hosts_deinit(ret);
+	return err;
 }
 
 struct error *fleet_load_facts(struct store *store, const struct store_url *url,
@@ -186,9 +241,7 @@ const char *fleet_host_label(const struct fleet_host *host, const char *name)
 
 /* --- hosts that sent nothing --- */
 
-/* A longer silence than that of an agent with the longest usual interval and a slow store. */
-#define SILENT_S UINT64_C(300)
-#define DAY_S    UINT64_C(86400)
+#define DAY_S UINT64_C(86400)
 
 /* More are counted only. */
 #define SILENT_NAMED 6
@@ -207,8 +260,6 @@ static struct error *take_silent(void *context, const union store_value *row)
 struct error *fleet_load_silent_hosts(struct store *store, const struct store_url *url,
 				      struct fleet_silent_hosts *ret)
 {
-	static const struct store_column columns[] = { { "host", STORE_STRING },
-						       { "last", STORE_TIME } };
 	struct store_url day = *url;
 	struct fleet_silent_hosts silent = { 0 };
 	struct sql sql = store_sql(store);
@@ -221,9 +272,9 @@ struct error *fleet_load_silent_hosts(struct store *store, const struct store_ur
 	sql_add(&sql, "SELECT toString(host), max(t) FROM loads WHERE ");
 	sql_add_time(&sql, &day, SQL_SELECT_HOSTS);
 	sql_add(&sql, " GROUP BY host HAVING max(t) < toDateTime(%" PRIu64 ") ORDER BY host",
-		url->to_s - SILENT_S);
-	err = store_query(store, &sql, columns, array_length(columns), HOSTS_MOST, take_silent,
-			  &silent);
+		url->to_s - FLEET_SILENT_S);
+	err = store_query(store, &sql, last_columns, array_length(last_columns), HOSTS_MOST,
+			  take_silent, &silent);
 	sql_deinit(&sql);
 	if (err)
 		fleet_silent_hosts_deinit(&silent);

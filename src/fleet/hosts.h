@@ -18,7 +18,8 @@
 struct fleet_host {
 	uint64_t facts; /* of store/tables.h */
 	char *name, *kernel, *arch, *cpu_model, *version;
-	uint64_t cpus, memory_bytes, seen_s;
+	uint64_t cpus, memory_bytes;
+	uint64_t seen_s; /* when it had its last row before the end of the time */
 	struct {
 		ARRAY(char *);
 	} label_names, label_values;
@@ -28,10 +29,14 @@ struct fleet_hosts {
 	ARRAY(struct fleet_host); /* by name, and by facts */
 };
 
+/* A longer silence than that of an agent with the longest usual interval and a slow store. */
+#define FLEET_SILENT_S UINT64_C(300)
+
 /* Each host once, with what was last true of it. */
 struct error *fleet_load_hosts(struct store *store, const struct store_url *url,
 			       struct fleet_hosts *ret) MUST_CHECK;
-/* Hosts with rows in the time, each as often as it had other facts. */
+/* Hosts with rows in the time, each as often as it had other facts; `seen_s` is when an agent that
+ * said so began. */
 struct error *fleet_load_facts(struct store *store, const struct store_url *url,
 			       struct fleet_hosts *ret) MUST_CHECK;
 void fleet_hosts_deinit(struct fleet_hosts *hosts);

@@ -95,6 +95,8 @@ finds_outliers() {
 	has "who is silent" "$(cat "$scratch/text")" "1 host has stopped sending: web-200 (last at $(date -u -d "@$((fleet_begin - 1800))" +%FT%TZ))."
 	has "the answer" "$(head -n 1 "$scratch/text")" "3 of 100 hosts are unlike the others."
 	has "who is silent" "$(fleet hosts)" "1 host has stopped sending: web-200"
+	equal "last rows" "$(fleet hosts --format json | jq -r '[.[] | [.seen, .silent_ns]] | unique | tostring')" \
+		"[[\"$(date -u -d "@$((fleet_end - 60))" +%FT%TZ)\",null]]"
 	equal "columns" "$(fleet outliers --format csv | head -n 1)" \
 		host,program,kind,name,value,other,other_low,other_high,effect,effect_low,effect_high,hosts,peers,p,q
 }
@@ -161,6 +163,10 @@ knows_little() {
 	has "times" "$output" "too little data before the time, or after it"
 	fails 1 build/ctprof fleet outliers "ch://127.0.0.1:$store_port/fleet?from=2020-01-01T00:00:00&to=2020-01-02T00:00:00"
 	has "no hosts" "$output" "the store has web-"
+	fails 1 build/ctprof fleet hosts "ch://127.0.0.1:$store_port/fleet?host=web-9"
+	has "no such host" "$output" "the store has web-0, web-1, web-2"
+	equal "silent" "$(build/ctprof fleet hosts --format json "ch://127.0.0.1:$store_port/fleet?to=$((fleet_end + 3600))" |
+		jq -c '[.[].silent_ns] | unique')" "[3660000000000]"
 	for query in 'process=prog9' 'comm=wroker' 'cgroup=/system.slice' 'host=web-1&process=prog9'; do
 		fails 1 build/ctprof fleet outliers "ch://127.0.0.1:$store_port/fleet?from=$fleet_begin&to=$fleet_end&$query"
 		has "what there is" "$output" "values of '$(sed 's/.*&//; s/=.*//' <<< "$query")' in this time: "
