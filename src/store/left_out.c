@@ -4,7 +4,7 @@
 #include "base/array.h"
 #include "base/sum.h"
 #include "metric/metric.h"
-#include "state/state.h"
+#include "state/reading.h"
 
 /* What is left out, and the one or two metrics whose sum it is. */
 static const struct {
@@ -56,17 +56,21 @@ static void restore_sum(struct thread_record *record, enum metric_id id, enum me
 	put(record, id, value);
 }
 
-/* A row has states if any of them was measured: sleep is one whose bit is never left out. */
+/* The main states, which include their parts. */
 static void restore_watched(struct thread_record *record)
 {
 	uint64_t watched = 0;
 
-	for (enum metric_id id = METRIC_state_exec_ns; id <= METRIC_state_stopped_ns; id++)
-		if (metric_set_has(&record->measured, id))
+	for (enum state state = 0; state < STATE_COUNT; state++) {
+		const enum metric_id id = METRIC_state_exec_ns + state;
+
+		if (state_is_main(state) && metric_set_has(&record->measured, id))
 			sum_add(&watched, metric_load_u64(&record->values, &metrics[id]));
+	}
 	put(record, METRIC_state_watched_ns, watched);
 }
 
+/* A row has states if any of them was measured: sleep is one whose bit is never left out. */
 void store_restore(struct thread_record *record)
 {
 	const bool has_states = metric_set_has(&record->measured, METRIC_state_sleep_ns);
