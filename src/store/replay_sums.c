@@ -33,6 +33,7 @@ static const struct store_column thread_row_columns[THREAD_COLUMNS] = {
 
 struct sums_loading {
 	struct replay_sums *sums;
+	uint64_t length_ns; /* of the intervals of the rows */
 	struct thread_columns columns;
 };
 
@@ -103,6 +104,17 @@ static void add_totals(struct thread_record *sum, const struct thread_record *mo
 	}
 }
 
+/* A thread is observed for no longer than the intervals are. The sum of its states may be longer,
+ * since states are rounded, and intervals have whole milliseconds. */
+static void limit_observed(struct thread_record *record, uint64_t length_ns)
+{
+	const struct metric *observed = &metrics[METRIC_state_watched_ns];
+
+	if (metric_set_has(&record->measured, METRIC_state_watched_ns) &&
+	    metric_load_u64(&record->values, observed) > length_ns)
+		metric_place_u64(&record->values, observed, length_ns);
+}
+
 static struct error *take_thread(void *context, const union store_value *row)
 {
 	struct sums_loading *loading = context;
@@ -116,17 +128,19 @@ static struct error *take_thread(void *context, const union store_value *row)
 	if (!err)
 		err = thread_columns_take(&loading->columns, row + THREAD_COLUMNS,
 					  loading->sums->snapshot, &more);
-	if (!err)
-		add_totals(&thread->record, &more.record);
-	return err;
+	if (err)
+		return err;
+	limit_observed(&more.record, loading->length_ns);
+	add_totals(&thread->record, &more.record);
+	return NULL;
 }
 
 /* Of the rows from `begin_s` on. */
 static struct error *load_rows(struct replay_sums *sums, struct store *store, uint64_t begin_s,
-			       uint64_t end_s)
+			       uint64_t end_s, uint64_t length_ns)
 {
 	struct store_column columns[THREAD_COLUMNS + THREAD_ROW_COLUMNS_MOST];
-	struct sums_loading loading = { .sums = sums };
+	struct sums_loading loading = { .sums = sums, .length_ns = length_ns };
 	struct store_url url = *sums->url;
 	struct sql sql = store_sql(store);
 	struct error *err;
@@ -159,7 +173,8 @@ void replay_sums_deinit(struct replay_sums *sums)
 	*sums = (struct replay_sums){ .url = sums->url };
 }
 
-struct error *replay_sums_move(struct replay_sums *sums, struct store *store, uint64_t end_s)
+struct error *replay_sums_move(struct replay_sums *sums, struct store *store, uint64_t end_s,
+			       uint64_t end_ns)
 {
 	struct error *err = NULL;
 
@@ -168,12 +183,15 @@ struct error *replay_sums_move(struct replay_sums *sums, struct store *store, ui
 	if (!sums->snapshot)
 		err = snapshot_create(&sums->snapshot);
 	if (!err && end_s != sums->end_s)
-		err = load_rows(sums, store, sums->end_s ? sums->end_s : sums->url->from_s, end_s);
-	if (err)
+		err = load_rows(sums, store, sums->end_s ? sums->end_s : sums->url->from_s, end_s,
+				end_ns - sums->end_ns);
+	if (err) {
 		replay_sums_deinit(sums);
-	else
-		sums->end_s = end_s;
-	return err;
+		return err;
+	}
+	sums->end_s = end_s;
+	sums->end_ns = end_ns;
+	return NULL;
 }
 
 static struct error *copy_name(struct ctprof_snapshot *snapshot, const struct name **name)

@@ -4,7 +4,7 @@
  * is usually one interval later: then only its rows are read, and added.
  *
  *	struct replay_sums sums = { .url = &url };
- *	err = replay_sums_move(&sums, store, end_s);
+ *	err = replay_sums_move(&sums, store, end_s, end_ns);
  *	err = replay_sums_copy(&sums, snapshot);
  *	replay_sums_deinit(&sums);
  */
@@ -18,6 +18,7 @@
 struct replay_sums {
 	const struct store_url *url; /* set by the caller, who keeps it */
 	uint64_t end_s;              /* rows before are in the sums; 0: none are */
+	uint64_t end_ns;             /* the length of their intervals */
 	/* Threads with totals, by tgid, tid and start. NULL: none yet. */
 	struct ctprof_snapshot *snapshot;
 	struct word_map numbers;
@@ -26,9 +27,10 @@ struct replay_sums {
 	} uids; /* by tgid */
 };
 
-/* Let them be the sums of the rows before `end_s`. After an error there are none. */
-struct error *replay_sums_move(struct replay_sums *sums, struct store *store,
-			       uint64_t end_s) MUST_CHECK;
+/* Let them be the sums of the rows before `end_s`, of which the intervals are `end_ns` long. After
+ * an error there are none. */
+struct error *replay_sums_move(struct replay_sums *sums, struct store *store, uint64_t end_s,
+			       uint64_t end_ns) MUST_CHECK;
 
 /* Add the threads, in the order of their processes, and these to an empty snapshot. */
 struct error *replay_sums_copy(const struct replay_sums *sums,

@@ -27,6 +27,7 @@ struct store_replay {
 
 struct replay_interval {
 	uint64_t begun_s, ms;
+	uint64_t end_ns; /* the length of all intervals up to its end */
 };
 
 static void replay_free(struct store_replay *replay)
@@ -44,7 +45,13 @@ DEFINE_CLEANUP(replay_free, struct store_replay *)
 
 /* --- captures --- */
 
-static struct error *describe(const struct store_replay *replay, uint64_t at_ns,
+/* A window is as long as its interval says, although `t` has seconds, and hosts have pauses. */
+static uint64_t clock_at(const struct store_replay *replay, size_t capture)
+{
+	return capture ? replay->intervals.items[capture - 1].end_ns : 0;
+}
+
+static struct error *describe(const struct store_replay *replay, size_t capture, uint64_t at_ns,
 			      struct ctprof_snapshot *snapshot)
 {
 	struct capture_info *info = arena_alloc(&snapshot->arena, sizeof(*info));
@@ -58,7 +65,8 @@ static struct error *describe(const struct store_replay *replay, uint64_t at_ns,
 		host->online_cpus = reading_of(replay->cpus);
 	snapshot->captured_at_unix_ns = reading_of(at_ns);
 	info->states_begun_ns = reading_of(0);
-	info->states_at_ns = info->states_at_unix_ns = reading_of(at_ns);
+	info->states_at_ns = reading_of(clock_at(replay, capture));
+	info->states_at_unix_ns = reading_of(at_ns);
 	return thread_row_name(snapshot, TEXT("agent"), &info->states_engine);
 }
 
@@ -70,11 +78,13 @@ static struct error *load(void *context, const struct captures *captures, size_t
 	struct error *err = snapshot_create(&snapshot);
 
 	if (!err)
-		err = describe(replay, captures->items[capture].at_ms * NS_PER_MS, snapshot);
+		err = describe(replay, capture, captures->items[capture].at_ms * NS_PER_MS,
+			       snapshot);
 	if (!err && capture) {
 		pthread_mutex_lock(&replay->lock);
 		err = replay_sums_move(&replay->sums, replay->store,
-				       replay->intervals.items[capture - 1].begun_s + 1);
+				       replay->intervals.items[capture - 1].begun_s + 1,
+				       clock_at(replay, capture));
 		if (!err)
 			err = replay_sums_copy(&replay->sums, snapshot);
 		pthread_mutex_unlock(&replay->lock);
@@ -95,7 +105,12 @@ static void close_source(void *context)
 static struct error *take_interval(void *context, const union store_value *row)
 {
 	struct store_replay *replay = context;
-	const struct replay_interval interval = { row[0].number, row[1].number };
+	const uint64_t before_ns = clock_at(replay, replay->intervals.count);
+	const struct replay_interval interval = {
+		.begun_s = row[0].number,
+		.ms = row[1].number,
+		.end_ns = before_ns + row[1].number * NS_PER_MS,
+	};
 
 	return array_push(&replay->intervals, interval) ? NULL : &error_no_memory;
 }

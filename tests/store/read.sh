@@ -138,6 +138,34 @@ replays() {
 	has "a long time" "$output" "at most a day"
 }
 
+# Windows are as long as their intervals, and the states of each thread add up to them. Rows are as the agent sends them:
+# states that others tell are left out, and those of more than a millisecond do not make an interval longer. Intervals
+# begin every 5 s, after the fourth the host pauses. Thread 3 begins in the third interval, and sleeps for 60 units of 67 ms.
+replays_add_up() {
+	local at=$((end_s - 60)) left_out="('state_exec_ns', 'state_runnable_ns', 'state_switches', 'state_watched_ns', 'thread_count')"
+
+	start_store "$1"
+	query=ch://127.0.0.1:$store_port/fleet
+	$driver schema "$store_url/" fleet
+	insert "loads (host, t, ms) SELECT 'web-1', toDateTime($at + 5 * number + if(number > 3, 20, 0)), 4998 + number FROM numbers(6)"
+	insert "hosts (host, seen, boot, kernel, cpus) SELECT 'web-1', toDateTime($at), 'b', '6.1.0', 4"
+	insert "threads (host, t, ms, process, comm, tgid, tid, started, measured0, measured1, run_time_ns, wait_time_ns,
+		state_sleep_ns, state_sleep_timer_ns)
+		SELECT 'web-1', toDateTime($at + 5 * n + if(n > 3, 20, 0)), 4998 + n, 'shopd', 'worker', 100, 100 + k, 12345,
+		bitXor(toUInt64(-1), (SELECT groupBitOr(bitShiftLeft(toUInt64(1), number)) FROM fleet.metrics WHERE number < 64 AND name IN $left_out)),
+		bitXor(toUInt64(-1), (SELECT groupBitOr(bitShiftLeft(toUInt64(1), toUInt8(number - 64))) FROM fleet.metrics WHERE number >= 64 AND name IN $left_out)),
+		70000000 + k, (4998 + n) * 1000000 + 999999 - 70000000 - k - 4026531840, 4026531840, 4026531840
+		FROM (SELECT intDiv(number, 4) AS n, number % 4 AS k FROM numbers(24)) WHERE k < 3 OR n >= 2"
+	$ctprof top --batch --format json --replay "$query?host=web-1&from=$at&to=$end_s" > "$scratch/windows"
+	equal "lengths and sums" "$(jq -r '.states as $s | [.window, .tid, .window_ns, $s.exec, $s.sleep,
+		$s.exec + $s.runnable + $s.sleep + $s.lock + $s.idle + $s.paging + $s.stopped] | @tsv' "$scratch/windows" | sort)" \
+		"$(sql "SELECT intDiv(toUInt32(t) - $at, 5) - if(toUInt32(t) - $at > 20, 4, 0) AS n, tid, ms * 1000000, run_time_ns,
+			state_sleep_ns, ms * 1000000 + 999999 FROM fleet.threads ORDER BY n, tid" | sort)"
+	has "shares" "$($ctprof top --batch --count 1 --replay "$query?host=web-1&from=$at&to=$end_s" | tr -s ' ')" " 1.4% "
+	equal "sums of a time" "$(value "$query?from=$at&to=$end_s" state_watched_ns)" \
+		"$(sql "SELECT sum(run_time_ns + wait_time_ns + state_sleep_ns) FROM fleet.threads")"
+}
+
 # A page has both a snapshot and a profile of each query.
 reports() {
 	fill "$1"
@@ -354,6 +382,7 @@ for kind in new old; do
 	run_case "queries say what files say, $kind" reads_what_files_say "$kind"
 	run_case "times are compared, $kind" compares "$kind"
 	run_case "intervals are replayed, $kind" replays "$kind"
+	run_case "states of replayed threads add up to the interval, $kind" replays_add_up "$kind"
 	run_case "pages are made, $kind" reports "$kind"
 	run_case "what is not there is told, $kind" tells_what_there_is "$kind"
 done
