@@ -53,8 +53,9 @@ static const struct option_row fleet_options[] = {
 	  "the time before it, which begins at the URL's 'from', or is as long as that after it.",
 	  NULL, OPTION_COMMON },
 	{ "all", 0, NULL, parse_flag, AT(all),
-	  "Show every finding, not only the largest of each host and program.", NULL,
-	  OPTION_COMMON },
+	  "Show every finding, not only the largest of each host and program. Of functions that "
+	  "call each other and have the same values, text shows the first.",
+	  NULL, OPTION_COMMON },
 	{ "limit", 0, "N", parse_size, AT(limit),
 	  "In text, show at most N rows (default 15; 0 is all).", NULL, OPTION_COMMON },
 	{ "format", 0, "FORMAT", parse_format, AT(format),

@@ -215,6 +215,12 @@ names_own_function() {
 	equal "hosts" "$(hosts_of "$scratch/json")" db-3
 	names=$(jq -r '[.[] | select(.kind == "off").name] | join(" ")' "$scratch/json")
 	equal "functions" "$names" "schedule work write_log a_sync_range"
+	# They are one finding to people, shown once.
+	build/ctprof fleet outliers --all "$query" > "$scratch/text"
+	equal "rows of the path" "$(grep -cE 'schedule|work|write_log|a_sync_range' "$scratch/text")" 1
+	build/ctprof fleet outliers "$query" > "$scratch/text"
+	has "the finding" "$(cat "$scratch/text")" "db-3: db waits"
+	equal "more of the path" "$(grep -c 'more$' "$scratch/text" || true)" 0
 }
 
 for kind in new old; do
