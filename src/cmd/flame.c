@@ -275,8 +275,10 @@ static struct error *check_significant(const struct flame_arguments *arguments, 
 	/* A query is one profile of all hosts and times, which hides how far these are apart. */
 	for (size_t i = 0; i < count; i++)
 		if (input_is_query(paths[i]))
-			return error_create("--significant requires files: use ctprof fleet "
-					    "compare or regressions for queries");
+			return error_create(
+				"%s requires files: for queries, use ctprof fleet compare or "
+				"regressions --format json, and test what they find",
+				arguments->gate.count ? "--fail-if" : "--significant");
 	return check_format(&arguments->output);
 }
 

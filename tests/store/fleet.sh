@@ -135,6 +135,8 @@ compares() {
 	has "an option of others" "$output" "--by has no effect with outliers: use compare or flame"
 	fails 2 fleet compare --by version --since $fleet_middle
 	fails 2 fleet hosts --limit 3
+	fails 2 fleet flame --by version=1.4,1.5 --fail-if 'func:f2 > +2%'
+	has "a condition" "$output" "--fail-if requires files: for queries, use ctprof fleet compare"
 	fails 1 fleet compare --by version=1.4,2.0
 	has "the values" "$output" "there are: 1.4, 1.5"
 	fails 1 fleet compare --by nothing=1
