@@ -79,6 +79,22 @@ static struct error *load_data(struct store *store, const struct store_url *url,
 	return err;
 }
 
+/* A host that was observed in other minutes than its peers differs by these. */
+static struct error *leave_out_partial_hosts(struct store *store, const struct store_url *url,
+					     struct fleet_run *run)
+{
+	struct error *err = fleet_load_partial_hosts(store, url, &run->partial);
+
+	for (size_t i = 0; !err && i < run->partial.count; i++) {
+		const uint32_t host =
+			fleet_data_find_host(&run->data, text_of(run->partial.items[i].name));
+
+		if (host != FLEET_NONE)
+			fleet_data_clear_host(&run->data, host);
+	}
+	return err;
+}
+
 static struct error *load_outliers(struct store *store, const struct store_url *url, void *context)
 {
 	struct fleet_run *run = context;
@@ -86,6 +102,8 @@ static struct error *load_outliers(struct store *store, const struct store_url *
 
 	if (!err)
 		err = fleet_load_silent_hosts(store, url, &run->silent);
+	if (!err)
+		err = leave_out_partial_hosts(store, url, run);
 	return err ? err : fleet_outliers(&run->data, 0, 1, &run->findings);
 }
 

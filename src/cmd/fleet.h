@@ -26,6 +26,7 @@ struct fleet_run {
 	struct fleet_groups groups;
 	struct fleet_hosts hosts;
 	struct fleet_silent_hosts silent;
+	struct fleet_partial_hosts partial; /* of outliers */
 	struct fleet_data data;
 	bool has_data;
 	struct fleet_findings findings;

@@ -17,6 +17,7 @@ void fleet_run_deinit(struct fleet_run *run)
 	fleet_groups_deinit(&run->groups);
 	fleet_hosts_deinit(&run->hosts);
 	fleet_silent_hosts_deinit(&run->silent);
+	fleet_partial_hosts_deinit(&run->partial);
 	fleet_findings_deinit(&run->findings);
 	if (run->has_data)
 		fleet_data_deinit(&run->data);
@@ -42,6 +43,7 @@ struct error *fleet_show(struct fleet_run *run, enum fleet_comparison comparison
 		.data = &run->data,
 		.findings = &run->findings,
 		.silent = &run->silent,
+		.partial = &run->partial,
 		.comparison = comparison,
 		.by = arguments->by,
 		.url = run->url,

@@ -148,6 +148,12 @@ bool fleet_data_add(struct fleet_data *data, uint32_t measure, uint32_t host, si
 	return true;
 }
 
+void fleet_data_clear_host(struct fleet_data *data, size_t host)
+{
+	for (size_t i = 0; host < data->host_room && i < data->measure_room; i++)
+		memset(cell(data, i, host), 0, data->slices * sizeof(*data->amounts));
+}
+
 struct fleet_amount fleet_data_sum(const struct fleet_data *data, size_t measure, size_t host,
 				   size_t from, size_t to)
 {

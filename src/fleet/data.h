@@ -119,6 +119,9 @@ uint32_t fleet_data_find(const struct fleet_data *data, enum fleet_kind kind, st
 bool fleet_data_add(struct fleet_data *data, uint32_t measure, uint32_t host, size_t slice,
 		    double amount, double base) MUST_CHECK;
 
+/* Forget all amounts of a host: then it is not compared. */
+void fleet_data_clear_host(struct fleet_data *data, size_t host);
+
 /* The sums over the slices `from` to before `to`. */
 struct fleet_amount fleet_data_sum(const struct fleet_data *data, size_t measure, size_t host,
 				   size_t from, size_t to);

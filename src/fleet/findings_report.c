@@ -194,9 +194,28 @@ static size_t hosts_found(const struct fleet_report *report)
 	return count;
 }
 
+static size_t hosts_compared(const struct fleet_report *report)
+{
+	size_t count = report->data->hosts.count;
+
+	for (size_t i = 0; i < report->partial->count; i++)
+		count -=
+			fleet_data_find_host(report->data,
+					     text_of(report->partial->items[i].name)) != FLEET_NONE;
+	return count;
+}
+
+/* Hosts that a comparison knows nothing of. */
+static void print_left_out(const struct fleet_report *report, FILE *out)
+{
+	if (report->silent)
+		fleet_silent_hosts_print(report->silent, out);
+	fleet_partial_hosts_print(report->partial, out);
+}
+
 static void print_headline(const struct fleet_report *report, FILE *out)
 {
-	const size_t hosts = report->data->hosts.count, found = hosts_found(report);
+	const size_t found = hosts_found(report), hosts = hosts_compared(report);
 
 	switch (report->comparison) {
 	case FLEET_OF_HOSTS:
@@ -231,7 +250,7 @@ static const char *const needs[] = {
 
 static struct error *nothing_compared(const struct fleet_report *report)
 {
-	const size_t hosts = report->data->hosts.count;
+	const size_t hosts = hosts_compared(report);
 
 	return error_coded(ENODATA, "nothing could be compared, on %zu host%s: %s", hosts,
 			   plural(hosts), needs[report->comparison]);
@@ -594,8 +613,7 @@ static struct error *print_for_people(const struct fleet_report *report,
 	/* The table has all. */
 	if (!report->all && !print_sentences(report, lines, out))
 		return &error_no_memory;
-	if (report->silent)
-		fleet_silent_hosts_print(report->silent, out);
+	print_left_out(report, out);
 	fprintf(out, "\n");
 	if (count)
 		err = print_table(report, lines, limit, out);
@@ -618,8 +636,8 @@ struct error *fleet_report_print(const struct fleet_report *report, FILE *out)
 	struct fleet_report whole = *report;
 
 	if (!report->findings->tests) {
-		if (report->silent && report->format == TABLE_AS_TEXT)
-			fleet_silent_hosts_print(report->silent, out);
+		if (report->format == TABLE_AS_TEXT)
+			print_left_out(report, out);
 		return nothing_compared(report);
 	}
 	whole.all = report->all || report->format != TABLE_AS_TEXT;

@@ -15,7 +15,8 @@ enum fleet_comparison { FLEET_OF_HOSTS, FLEET_OF_GROUPS, FLEET_OF_TIMES };
 struct fleet_report {
 	const struct fleet_data *data;
 	const struct fleet_findings *findings;
-	const struct fleet_silent_hosts *silent; /* NULL: unknown */
+	const struct fleet_silent_hosts *silent;   /* NULL: unknown */
+	const struct fleet_partial_hosts *partial; /* that were not compared */
 	enum fleet_comparison comparison;
 	const char *first, *second;       /* names of groups, or of times: "before 14:00" */
 	size_t first_hosts, second_hosts; /* of groups */

@@ -3,7 +3,9 @@
 
 #include <inttypes.h>
 
+#include "base/units.h"
 #include "snapshot/timestamp.h"
+#include "store/hosts.h"
 #include "store/spans.h"
 
 void fleet_hosts_deinit(struct fleet_hosts *hosts)
@@ -244,7 +246,7 @@ const char *fleet_host_label(const struct fleet_host *host, const char *name)
 #define DAY_S UINT64_C(86400)
 
 /* More are counted only. */
-#define SILENT_NAMED 6
+#define HOSTS_NAMED 6
 
 static struct error *take_silent(void *context, const union store_value *row)
 {
@@ -296,13 +298,76 @@ void fleet_silent_hosts_print(const struct fleet_silent_hosts *silent, FILE *out
 		return;
 	fprintf(out, "%zu host%s stopped sending:", silent->count,
 		silent->count == 1 ? " has" : "s have");
-	for (size_t i = 0; i < silent->count && i < SILENT_NAMED; i++) {
+	for (size_t i = 0; i < silent->count && i < HOSTS_NAMED; i++) {
 		char text[TIMESTAMP_TEXT_SIZE];
 
 		timestamp_print(text, silent->items[i].last_s * 1000);
 		fprintf(out, "%s %s (last at %.19sZ)", i ? "," : "", silent->items[i].name, text);
 	}
-	if (silent->count > SILENT_NAMED)
-		fprintf(out, " and %zu more", silent->count - SILENT_NAMED);
+	if (silent->count > HOSTS_NAMED)
+		fprintf(out, " and %zu more", silent->count - HOSTS_NAMED);
+	fprintf(out, ".\n");
+}
+
+/* --- hosts of a part of the time --- */
+
+static struct error *find_partial(const struct store_hosts *hosts,
+				  struct fleet_partial_hosts *partial)
+{
+	for (size_t i = 0; i < hosts->count; i++) {
+		struct fleet_partial_host host = { .observed_ns = hosts->items[i].observed_ns };
+
+		if (host.observed_ns >= hosts->longest_ns / 4 * 3)
+			continue;
+		host.name = strdup(hosts->items[i].name);
+		if (!host.name || !array_push(partial, host)) {
+			free(host.name);
+			return &error_no_memory;
+		}
+	}
+	partial->longest_ns = hosts->longest_ns;
+	return NULL;
+}
+
+struct error *fleet_load_partial_hosts(struct store *store, const struct store_url *url,
+				       struct fleet_partial_hosts *ret)
+{
+	struct fleet_partial_hosts partial = { 0 };
+	struct store_hosts hosts = { 0 };
+	struct error *err = store_hosts_read(store, url, &hosts);
+
+	if (err)
+		return err;
+	err = find_partial(&hosts, &partial);
+	store_hosts_deinit(&hosts);
+	if (err)
+		fleet_partial_hosts_deinit(&partial);
+	else
+		*ret = partial;
+	return err;
+}
+
+void fleet_partial_hosts_deinit(struct fleet_partial_hosts *partial)
+{
+	for (size_t i = 0; i < partial->count; i++)
+		free(partial->items[i].name);
+	array_deinit(partial);
+}
+
+void fleet_partial_hosts_print(const struct fleet_partial_hosts *partial, FILE *out)
+{
+	char observed[UNITS_TEXT_MAX], longest[UNITS_TEXT_MAX];
+
+	if (!partial->count)
+		return;
+	fprintf(out,
+		"%zu host%s not compared, with rows of less than 3/4 of the time:", partial->count,
+		partial->count == 1 ? " was" : "s were");
+	for (size_t i = 0; i < partial->count && i < HOSTS_NAMED; i++)
+		fprintf(out, "%s %s (%s of %s)", i ? "," : "", partial->items[i].name,
+			units_format_span(observed, (double)partial->items[i].observed_ns * 1e-9),
+			units_format_span(longest, (double)partial->longest_ns * 1e-9));
+	if (partial->count > HOSTS_NAMED)
+		fprintf(out, " and %zu more", partial->count - HOSTS_NAMED);
 	fprintf(out, ".\n");
 }

@@ -60,6 +60,27 @@ struct error *fleet_load_silent_hosts(struct store *store, const struct store_ur
 				      struct fleet_silent_hosts *ret) MUST_CHECK;
 void fleet_silent_hosts_deinit(struct fleet_silent_hosts *silent);
 
+/*
+ * Hosts that were observed for less than three quarters of the time of the longest: their agents
+ * began later or ended earlier. They had other minutes than their peers, so they are not compared.
+ */
+struct fleet_partial_host {
+	char *name; /* one line of safe text */
+	uint64_t observed_ns;
+};
+
+struct fleet_partial_hosts {
+	ARRAY(struct fleet_partial_host); /* by name */
+	uint64_t longest_ns;
+};
+
+struct error *fleet_load_partial_hosts(struct store *store, const struct store_url *url,
+				       struct fleet_partial_hosts *ret) MUST_CHECK;
+void fleet_partial_hosts_deinit(struct fleet_partial_hosts *partial);
+
+/* "1 host was not compared, ...: web-2 (5 min 10 s of 11 min)." Nothing if there are none. */
+void fleet_partial_hosts_print(const struct fleet_partial_hosts *partial, FILE *out);
+
 /* "2 hosts have stopped sending: web-3 (last at 2026-11-20T12:40:10Z), web-9 (...)." Prints nothing
  * if there are none. */
 void fleet_silent_hosts_print(const struct fleet_silent_hosts *silent, FILE *out);

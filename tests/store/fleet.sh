@@ -101,6 +101,24 @@ finds_outliers() {
 		host,program,kind,name,value,other,other_low,other_high,effect,effect_low,effect_high,hosts,peers,p,q
 }
 
+# The agent of one of eight hosts stops before they all begin to wait for storage: it is no outlier, but named.
+leaves_out_stopped_agent() {
+	local query="from=$fleet_begin&to=$fleet_end"
+
+	start_store "$1"
+	build/tests/programs/store_driver schema "$store_url/" fleet > /dev/null
+	insert loads "host, t, ms, io_some_ns, measured" \
+		"concat('db-', toString(number % 8)) AS name, toDateTime($fleet_begin + intDiv(number, 8) * 60) AS at, 60000,
+		toUInt64(if(number < 240, 1e9, 2e10) * $(spread 0.02 number disk)), bitNot(toUInt64(0)) FROM numbers(480)
+		WHERE number < 240 OR number % 8 != 5"
+	build/ctprof fleet outliers "ch://127.0.0.1:$store_port/fleet?$query" > "$scratch/text"
+	has "the answer" "$(head -n 1 "$scratch/text")" "No host of 7 is unlike the others."
+	has "who is left out" "$(cat "$scratch/text")" "1 host was not compared, with rows of less than 3/4 of the time: db-5 (30 min 0 s of 1 h 0 min)."
+	# In the time that all have, it is compared.
+	has "the answer" "$(build/ctprof fleet outliers "ch://127.0.0.1:$store_port/fleet?from=$fleet_begin&to=$fleet_middle")" \
+		"No host of 8 is unlike the others."
+}
+
 # Hosts that do not differ.
 finds_none() {
 	start_store new
@@ -229,6 +247,7 @@ for kind in new old; do
 	run_case "the program's own function leads, $kind" names_own_function "$kind"
 done
 for kind in new old; do
+	run_case "a host whose agent stopped is left out, $kind" leaves_out_stopped_agent "$kind"
 	run_case "outliers of 100 hosts are found, and no others, $kind" finds_outliers "$kind"
 done
 run_case "hosts that do not differ are not flagged" finds_none
