@@ -237,6 +237,7 @@ struct profile_meta {
 	uint32_t cpus;
 	bool is_whole_host;               /* threads and states were not selected */
 	bool lacks_states;                /* the file that it is from does not tell them */
+	bool lacks_threads;               /* a query's: each of `threads` is a program's sum */
 	uint64_t memory_limit;            /* bytes; 0: there was none */
 	const struct name *without_table; /* files without room for their tables, "a, b, ..."; may
 					   * be NULL */

@@ -34,7 +34,9 @@ struct columns columns_usual(const struct report *report, enum display_format fo
 	struct columns columns = { 0 };
 
 	add_column(&columns, COLUMN_GROUP);
-	add_column(&columns, COLUMN_THREADS);
+	/* Of a query, rows are programs; the metric thread_count says how many threads they had. */
+	if (!report->candidate->observed_ns)
+		add_column(&columns, COLUMN_THREADS);
 	add_column(&columns, COLUMN_METRIC);
 	if (!report->comparing)
 		add_column(&columns, COLUMN_VALUE);

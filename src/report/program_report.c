@@ -27,7 +27,7 @@ struct program_table {
 	} runs;
 	struct word_map run_numbers;
 	uint64_t ns;
-	bool knows_ends;
+	bool knows_ends, lacks_threads;
 };
 
 static struct error *row_of(struct program_table *programs, const struct profile_thread *thread,
@@ -159,13 +159,13 @@ static int busiest_first(const void *a, const void *b)
 enum program_field { PROGRAM, PROCESSES, ENDED, THREADS, TIME, SHARE };
 
 /* When columns are shown. */
-enum { WITH_PROCESSES = 1, WITH_ENDS = 2 };
+enum { WITH_PROCESSES = 1, WITH_ENDS = 2, WITH_THREADS = 4 };
 
 static const struct table_column columns[] = {
 	{ "program", .type = TABLE_TEXT, .field = PROGRAM },
 	{ "processes", .type = TABLE_COUNT, .when = WITH_PROCESSES, .field = PROCESSES },
 	{ "ended", .type = TABLE_COUNT, .when = WITH_ENDS, .field = ENDED },
-	{ "threads", .type = TABLE_COUNT, .field = THREADS },
+	{ "threads", .type = TABLE_COUNT, .when = WITH_THREADS, .field = THREADS },
 	{ "CPU time", .type = TABLE_NS, .field = TIME },
 	{ "share", .type = TABLE_PERCENT, .decimals = 1, .field = SHARE },
 };
@@ -213,7 +213,7 @@ static size_t rows_with_time(const struct program_table *programs)
 
 static unsigned when_of(const struct program_table *programs, size_t shown)
 {
-	unsigned when = 0;
+	unsigned when = programs->lacks_threads ? 0 : WITH_THREADS;
 
 	for (size_t i = 0; i < shown; i++) {
 		when |= programs->items[i].processes ? WITH_PROCESSES : 0;
@@ -251,7 +251,7 @@ static bool has_programs(const struct program_table *programs, size_t count)
 struct error *program_report(FILE *out, const struct profile_report *report,
 			     const struct profile_style *style)
 {
-	struct program_table programs = { 0 };
+	struct program_table programs = { .lacks_threads = report->profile->meta.lacks_threads };
 	struct error *err;
 	size_t count;
 

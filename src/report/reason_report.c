@@ -66,6 +66,7 @@ struct program_reasons {
 struct reason_table {
 	ARRAY(struct program_reasons);
 	bool has_column[REASON_COUNT];
+	bool lacks_threads;
 };
 
 static int heaviest_first(const void *a, const void *b)
@@ -179,6 +180,9 @@ static void put_short_time(struct table_cell *ret, uint64_t ns)
 
 enum program_field { PROGRAM, THREADS, SUM, REASON, REST };
 
+/* When the column is shown. */
+enum { WITH_THREADS = 1 };
+
 static void get_program_cell(const void *context, const void *row_,
 			     const struct table_column *column, struct table_cell *ret)
 {
@@ -208,9 +212,10 @@ static struct error *print_programs(FILE *out, struct reason_table *programs,
 {
 	struct table_column columns[REASON_COUNT + 4] = {
 		{ "program", .type = TABLE_TEXT, .field = PROGRAM },
-		{ "threads", .type = TABLE_COUNT, .field = THREADS },
+		{ "threads", .type = TABLE_COUNT, .when = WITH_THREADS, .field = THREADS },
 		{ sum, .type = TABLE_TEXT, .right = true, .field = SUM },
 	};
+	struct table_options options = profile_table(out, style, get_program_cell, programs);
 	const size_t shown = rows_shown(style, programs->count);
 	uint64_t rest = 0, left_out = 0;
 	struct table table;
@@ -229,7 +234,8 @@ static struct error *print_programs(FILE *out, struct reason_table *programs,
 	if (rest)
 		columns[count++] = (struct table_column){ "rest", .type = TABLE_TEXT, .right = true,
 							  .field = REST };
-	table_begin(&table, columns, count, profile_table(out, style, get_program_cell, programs));
+	options.when = programs->lacks_threads ? 0 : WITH_THREADS;
+	table_begin(&table, columns, count, options);
 	for (size_t i = 0; i < shown && table_row(&table, &programs->items[i]); i++)
 		;
 	for (size_t i = shown; i < programs->count; i++)
@@ -249,7 +255,7 @@ static bool waits_for_unknown(const struct reason_table *programs)
 struct error *reason_report(FILE *out, const struct profile_report *report,
 			    const struct profile_style *style)
 {
-	struct reason_table programs = { 0 };
+	struct reason_table programs = { .lacks_threads = report->profile->meta.lacks_threads };
 	struct error *err = NULL;
 
 	if (flame_classes(report->flame) & FLAME_OFF_CPU)

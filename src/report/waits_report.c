@@ -255,11 +255,11 @@ static struct error *add_up(struct wait_rows *rows, unsigned classes)
 enum wait_field { TIME, THREADS, COUNT, MEAN, LONGEST, REASON, PROGRAM, PLACE, WAKER };
 
 /* When columns are shown. */
-enum { WITH_WAKERS = 1, WITH_LONGEST = 2, WITH_PROGRAMS = 4 };
+enum { WITH_WAKERS = 1, WITH_LONGEST = 2, WITH_PROGRAMS = 4, WITH_THREADS = 8 };
 
 static const struct table_column columns[] = {
 	{ "time", .type = TABLE_NS, .field = TIME },
-	{ "threads", .type = TABLE_COUNT, .field = THREADS, .minor = 3 },
+	{ "threads", .type = TABLE_COUNT, .when = WITH_THREADS, .field = THREADS, .minor = 3 },
 	{ "times", .type = TABLE_COUNT, .field = COUNT, .minor = 1 },
 	{ "mean", .type = TABLE_NS, .field = MEAN, .minor = 2 },
 	{ "longest", .type = TABLE_NS, .when = WITH_LONGEST, .field = LONGEST },
@@ -416,7 +416,8 @@ static struct error *print_wait_rows(FILE *out, const struct wait_rows *rows)
 
 	options.when = (has_wakers(rows, shown) ? WITH_WAKERS : 0) |
 		       (has_longest(rows) ? WITH_LONGEST : 0) |
-		       (has_programs(rows) ? WITH_PROGRAMS : 0);
+		       (has_programs(rows) ? WITH_PROGRAMS : 0) |
+		       (rows->profile->meta.lacks_threads ? 0 : WITH_THREADS);
 	table_begin(&table, columns, array_length(columns), options);
 	for (size_t i = 0; i < shown && table_row(&table, &rows->items[i]); i++)
 		;

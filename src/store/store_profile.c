@@ -377,6 +377,7 @@ static struct error *set_meta(struct profile_loading *loading, const struct stor
 		err = name_of(loading, TEXT("both"), &meta->mode);
 	meta->captured_at_unix_ns = loading->url->from_s * NS_PER_S;
 	meta->duration_ns = hosts->longest_ns;
+	meta->lacks_threads = true;
 	meta->cpus = cpus > UINT32_MAX ? UINT32_MAX : (uint32_t)cpus;
 	meta->losses.events = meta->losses.kept = loading->count;
 	for (size_t i = 0; i < hosts->count; i++) {

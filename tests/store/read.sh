@@ -62,6 +62,7 @@ reads_profiles() {
 	equal "a hostile label" "$(folded "&label.owner=it's%20%5c%5c%20100%25&host=web-3&from=-3d")" \
 		"$(folded_by_server "host = 'web-3'")"
 	has "hosts apart" "$($ctprof flame -q "$query?to=$end_s&by=host")" "web-3/nginx"
+	has_not "threads, which samples do not tell" "$($ctprof flame -q "$query?to=$end_s")" threads
 	has "hosts in words" "$($ctprof flame -q "$query?to=$end_s")" "3 hosts, Linux 6.1.0, 3600.000s on 12 CPUs"
 	$ctprof flame -q --diff "$query?to=$end_s&host=web-1" "$query?to=$end_s&host=web-2" -o "$scratch/diff.svg"
 	grep -q do_syscall_64 "$scratch/diff.svg"
@@ -82,6 +83,7 @@ reads_snapshots() {
 	equal "an hour" "$(value "$query?to=$end_s" run_time_ns)" \
 		"$(sum_by_server 'sum(run_time_ns)' "t >= toDateTime($end_s - 3600)")"
 	equal "threads" "$(value "$query?to=$end_s" thread_count)" 15
+	has_not "a second number of threads" "$($ctprof show "$query?to=$end_s" --metrics thread_count | tr -s ' ')" " threads "
 	equal "threads of a host" "$(value "$query?to=$end_s&host=web-2" thread_count)" 5
 	equal "all" "$(value "$query?to=$end_s&from=-3d" run_time_ns)" "$(sum_by_server 'sum(run_time_ns)' 1)"
 	equal "states" "$(value "$query?to=$end_s&from=-3d&host=web-3" state_exec_ns)" \
