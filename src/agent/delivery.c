@@ -25,10 +25,13 @@
 #define MEMORY_MOST   ((uint64_t)128 << 20)
 /* A sink that fails every now and then is reported no more often. */
 #define SAY_NS (60 * NS_PER_S)
+/* The longest part of a server's URL in messages. */
+#define URL_MOST 200
 
 /* A sink. The request that is sent is *uncertain* if it may have arrived. */
 struct channel {
 	struct delivery_sink sink;
+	char title[DELIVERY_SINK_NAME_SIZE + URL_MOST + sizeof(" ()")]; /* in messages */
 	int socket; /* of its sender; -1: there is none */
 	bool is_busy, is_uncertain;
 	bool is_second_uncertain;     /* after a start, the second request may have arrived, too */
@@ -82,6 +85,23 @@ static void say(const struct delivery *d, const char *format, ...)
 	d->say(d->context, line);
 }
 
+/* The name of a sink, and if others are of its type, the URL of its server without a query, which
+ * may have secrets. */
+static void set_title(const struct delivery *d, struct channel *c)
+{
+	const size_t length = strcspn(c->sink.url, "?#");
+	size_t same = 0;
+
+	for (size_t i = 0; i < d->count; i++)
+		same += d->channels[i].sink.type == c->sink.type;
+	if (same > 1)
+		snprintf(c->title, sizeof(c->title), "%s (%.*s)", c->sink.name,
+			 (int)(length < URL_MOST ? length : URL_MOST), c->sink.url);
+	else
+		snprintf(c->title, sizeof(c->title), "%s", c->sink.name);
+	text_make_safe(c->title);
+}
+
 static size_t index_of(const struct delivery *d, const struct channel *c)
 {
 	return (size_t)(c - d->channels);
@@ -109,7 +129,7 @@ static void note_failure(struct delivery *d, struct channel *c, const char *what
 		return;
 	c->was_said = true;
 	c->said_ns = at;
-	say(d, "%s: %s; %s", c->sink.name, why[0] ? why : "it has failed", what);
+	say(d, "%s: %s; %s", c->title, why[0] ? why : "it has failed", what);
 }
 
 static void note_success(struct delivery *d, struct channel *c)
@@ -118,7 +138,7 @@ static void note_success(struct delivery *d, struct channel *c)
 	const size_t count = spool_count(d->spool, index_of(d, c));
 
 	if (c->was_said)
-		say(d, "%s: works again after %s; %s request%s to send", c->sink.name,
+		say(d, "%s: works again after %s; %s request%s to send", c->title,
 		    units_format_span(span, (double)(now() - c->failing_ns) / (double)NS_PER_S),
 		    units_grouped(waiting, (__int128)count, ""), plural(count));
 	c->failures = 0;
@@ -265,7 +285,7 @@ static void take_part(struct delivery *d, struct channel *c, const struct sender
 	if (!c->part_said_ns || now() - c->part_said_ns >= SAY_NS) {
 		c->part_said_ns = now();
 		say(d, "%s: %s of a request were not stored%s%s; they are counted as lost",
-		    c->sink.name, units_grouped(number, (__int128)answer->lost, ""),
+		    c->title, units_grouped(number, (__int128)answer->lost, ""),
 		    answer->said[0] ? ": " : "", answer->said);
 	}
 	spool_drop(d->spool, index_of(d, c), c->index,
@@ -280,7 +300,7 @@ static void pass_first(struct delivery *d, struct channel *c)
 		    c->may_pass ? "%s: a request that it does not accept now waits behind others, "
 				  "which it accepts"
 				: "%s: dropped a request that it cannot process; it accepts others",
-		    c->sink.name);
+		    c->title);
 	c->suspect_ns = now();
 	if (c->may_pass)
 		spool_move_last(d->spool, index_of(d, c));
@@ -623,6 +643,8 @@ struct error *delivery_open(const struct delivery_options *options, struct deliv
 	d->retry_ns = options->retry_ns ? options->retry_ns : RETRY_NS;
 	for (size_t i = 0; i < d->count; i++)
 		d->channels[i] = (struct channel){ .sink = options->sinks[i], .socket = -1 };
+	for (size_t i = 0; i < d->count; i++)
+		set_title(d, &d->channels[i]);
 	/* Before the spool is open, which senders have nothing to do with. */
 	err = open_senders(d, options);
 	if (!err)

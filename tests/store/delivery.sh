@@ -114,13 +114,13 @@ arrives_in_order() {
 
 many_sinks() {
 	start_stub
-	start_deliver 10000000 "$stub_url" "${stub_url}?database=x" http://127.0.0.1:1/
+	start_deliver 10000000 "$stub_url" "${stub_url}?database=x" "http://127.0.0.1:1/?key=secret"
 	tell add 5 1000
 	wait_for "two sinks" has_arrived 10
 	has "query" "$(cat "$stub/requests")" "POST /?database=x&id=1-5 "
 	end_deliver state
 	has "state" "$(cat "$said")" "waiting 5 "
-	has "failure" "$(cat "$said")" "said sink-2: Failed to connect to 127.0.0.1 port 1"
+	has "failure" "$(cat "$said")" "said sink-2 (http://127.0.0.1:1/): Failed to connect to 127.0.0.1 port 1"
 	equal "lines about it" "$(said '^said')" 1
 }
 
