@@ -25,6 +25,8 @@
 #define MEMORY_MOST   ((uint64_t)128 << 20)
 /* A sink that fails every now and then is reported no more often. */
 #define SAY_NS (60 * NS_PER_S)
+/* So are files that cannot be removed. */
+#define SAY_LEFT_NS (3600 * NS_PER_S)
 /* The longest part of a server's URL in messages. */
 #define URL_MOST 200
 
@@ -53,7 +55,8 @@ struct delivery {
 	uint64_t retry_ns;
 	void (*say)(void *context, const char *line);
 	void *context;
-	bool cannot_write; /* it was said that the spool takes nothing */
+	bool cannot_write;     /* it was said that the spool takes nothing */
+	uint64_t left_said_ns; /* that files cannot be removed from it; 0: never */
 	/* Losses that were handed out. Their texts are the spool's. */
 	struct {
 		ARRAY(struct agent_loss);
@@ -144,6 +147,26 @@ static void note_success(struct delivery *d, struct channel *c)
 	c->failures = 0;
 	c->failing_ns = 0;
 	c->was_said = false;
+}
+
+/* Say that files cannot be removed, at most once an hour. */
+static void tell_of_left(struct delivery *d)
+{
+	char number[UNITS_TEXT_MAX];
+	int errnum;
+	size_t count;
+
+	if (d->left_said_ns && now() - d->left_said_ns < SAY_LEFT_NS)
+		return;
+	count = spool_left(d->spool, &errnum);
+	if (!count || !errnum)
+		return;
+	d->left_said_ns = now();
+	say(d,
+	    "cannot remove %s file%s from the spool: %s; %s not sent again, and count%s for its "
+	    "size",
+	    units_grouped(number, (__int128)count, ""), plural(count), strerror(errnum),
+	    count == 1 ? "it is" : "they are", count == 1 ? "s" : "");
 }
 
 /* --- waiting --- */
@@ -434,6 +457,7 @@ struct error *delivery_poll(struct delivery *d)
 		return error_create("the process that starts senders has ended");
 	for (size_t i = 0; i < d->count; i++)
 		advance(d, &d->channels[i]);
+	tell_of_left(d);
 	set_timer(d);
 	return NULL;
 }
@@ -457,6 +481,7 @@ struct error *delivery_add(struct delivery *d, size_t sink, const struct sink_re
 		return err;
 	error_destroy(err);
 	advance(d, &d->channels[sink]);
+	tell_of_left(d);
 	set_timer(d);
 	return NULL;
 }

@@ -21,6 +21,8 @@
 #define SUFFIX            ".request"
 #define ID_DIGITS         20
 #define NAME_SIZE         (ID_DIGITS + sizeof(SUFFIX))
+/* Files that could not be removed are tried again, so many at each removal. */
+#define TRIES_MOST 8
 /* Names in a folder that are looked at. */
 #define NAMES_MOST (4 * SPOOL_FILES_MOST)
 
@@ -38,6 +40,12 @@ struct folder {
 	} entries;
 };
 
+/* A file that could not be removed: of a request that has arrived or was counted. */
+struct left_file {
+	const struct folder *folder;
+	uint64_t id, bytes;
+};
+
 struct spool {
 	char *path;
 	int dir;
@@ -45,6 +53,11 @@ struct spool {
 	size_t files, strange_folders;
 	struct losses losses;
 	bool is_dirty; /* the losses have to be written */
+	struct {
+		ARRAY(struct left_file);
+	} left;           /* also named by the file of losses */
+	size_t next_left; /* to be tried */
+	int left_errnum;  /* why the last one could not be removed; 0: none since it was taken */
 	size_t folder_count;
 	char start[REQUEST_HEADER_MOST]; /* of a file */
 	struct folder folders[];
@@ -112,17 +125,95 @@ static void count_file(struct spool *spool, const struct folder *folder, int fd,
 		count_loss(spool, folder, TEXT("requests"), "damaged", 1);
 }
 
-/* On a disk that is full this fails until something has been removed. */
-static void write_losses(struct spool *spool)
+/* Write the losses and the files that are left, and one that is removed next (NULL: none). On a
+ * disk that is full this fails until something has been removed. */
+static void write_losses_before(struct spool *spool, const struct folder *folder, uint64_t id)
 {
-	struct error *err = spool->is_dirty ? losses_write(&spool->losses, spool->dir) : NULL;
+	struct error *err;
 
+	if (folder)
+		spool->is_dirty |= losses_add_removal(&spool->losses, folder->name, id);
+	for (size_t i = 0; spool->is_dirty && i < spool->left.count; i++)
+		if (!losses_add_removal(&spool->losses, spool->left.items[i].folder->name,
+					spool->left.items[i].id))
+			break;
+	err = spool->is_dirty ? losses_write(&spool->losses, spool->dir) : NULL;
+	losses_forget_removals(&spool->losses);
 	if (!err)
 		spool->is_dirty = false;
 	error_destroy(err);
 }
 
+static void write_losses(struct spool *spool)
+{
+	write_losses_before(spool, NULL, 0);
+}
+
 /* --- removing --- */
+
+/* False: the file is still there. */
+static bool unlink_file(const struct folder *folder, uint64_t id)
+{
+	char name[NAME_SIZE];
+
+	name_of(id, name);
+	return !unlinkat(folder->dir, name, 0) || errno == ENOENT;
+}
+
+/* Keep in mind that a file is left. Its bytes go on counting. */
+static void keep_left(struct spool *spool, const struct folder *folder, uint64_t id, uint64_t bytes)
+{
+	const int errnum = errno;
+
+	/* Without memory it is forgotten, and read again at the next start. */
+	if (!array_push(&spool->left, ((struct left_file){ folder, id, bytes })))
+		return;
+	spool->left_errnum = errnum;
+	spool->bytes += bytes;
+	spool->files++;
+	spool->is_dirty = true;
+}
+
+/* Try again to remove the file with this index among those that are left. */
+static bool try_left(struct spool *spool, size_t index)
+{
+	struct left_file *left = &spool->left.items[index];
+
+	if (!unlink_file(left->folder, left->id)) {
+		spool->left_errnum = errno;
+		return false;
+	}
+	spool->bytes -= left->bytes;
+	spool->files--;
+	spool->is_dirty = true;
+	*left = spool->left.items[--spool->left.count];
+	return true;
+}
+
+/* Try some of the files that are left. */
+static void remove_left(struct spool *spool)
+{
+	size_t tries = spool->left.count < TRIES_MOST ? spool->left.count : TRIES_MOST;
+
+	for (; tries; tries--) {
+		if (spool->next_left >= spool->left.count)
+			spool->next_left = 0;
+		if (!try_left(spool, spool->next_left))
+			spool->next_left++;
+	}
+}
+
+/* A file NEW_NAME that is left must no longer be named by the file of losses when there is another
+ * one. */
+static void remove_left_new(struct spool *spool, const struct folder *folder)
+{
+	for (size_t i = 0; i < spool->left.count; i++)
+		if (spool->left.items[i].folder == folder && spool->left.items[i].id == NEW_ID) {
+			if (try_left(spool, i))
+				write_losses(spool);
+			return;
+		}
+}
 
 static void forget(struct spool *spool, struct folder *folder, size_t index)
 {
@@ -142,8 +233,22 @@ static void append(struct spool *spool, struct folder *folder, struct entry entr
 	spool->files++;
 }
 
-/* Count a request, then remove its file. */
-static void drop(struct spool *spool, struct folder *folder, size_t index, const char *why,
+/* Remove a file and its entry. False: the file is left. */
+static bool remove_entry(struct spool *spool, struct folder *folder, size_t index)
+{
+	const struct entry entry = folder->entries.items[index];
+	bool is_removed;
+
+	remove_left(spool);
+	forget(spool, folder, index);
+	is_removed = unlink_file(folder, entry.id);
+	if (!is_removed)
+		keep_left(spool, folder, entry.id, entry.bytes);
+	return is_removed;
+}
+
+/* Count a request, then remove its file. False: the file is left. */
+static bool drop(struct spool *spool, struct folder *folder, size_t index, const char *why,
 		 uint64_t most)
 {
 	const uint64_t id = folder->entries.items[index].id;
@@ -156,15 +261,17 @@ static void drop(struct spool *spool, struct folder *folder, size_t index, const
 	count_file(spool, folder, fd, why, most);
 	if (fd >= 0)
 		close(fd);
-	if (losses_add_removal(&spool->losses, folder->name, id))
-		spool->is_dirty = true;
-	write_losses(spool);
-	unlinkat(folder->dir, name, 0);
-	losses_forget_removals(&spool->losses);
-	forget(spool, folder, index);
+	write_losses_before(spool, folder, id);
+	return remove_entry(spool, folder, index);
 }
 
-/* The folder with the oldest request that may be dropped; NULL: there is none. */
+static bool is_writable(const struct folder *folder)
+{
+	return !faccessat(folder->dir, ".", W_OK | X_OK, AT_EACCESS);
+}
+
+/* The folder with the oldest request that may be dropped, and whose files can be removed; NULL:
+ * there is none. */
 static struct folder *find_oldest(struct spool *spool)
 {
 	struct folder *oldest = NULL;
@@ -174,7 +281,7 @@ static struct folder *find_oldest(struct spool *spool)
 		struct folder *folder = &spool->folders[i];
 
 		if (folder->entries.count <= folder->held ||
-		    folder->entries.items[folder->held].id >= least)
+		    folder->entries.items[folder->held].id >= least || !is_writable(folder))
 			continue;
 		least = folder->entries.items[folder->held].id;
 		oldest = folder;
@@ -186,14 +293,14 @@ static bool drop_oldest(struct spool *spool, const char *why)
 {
 	struct folder *folder = find_oldest(spool);
 
-	if (folder)
-		drop(spool, folder, folder->held, why, SPOOL_ALL);
-	return folder;
+	/* One that cannot be removed makes no room: others are not dropped in vain. */
+	return folder && drop(spool, folder, folder->held, why, SPOOL_ALL);
 }
 
 /* Drop the oldest requests until so many bytes are free within the limits. */
 static bool make_room(struct spool *spool, uint64_t bytes)
 {
+	remove_left(spool);
 	if (bytes > spool->most)
 		return false;
 	while (spool->bytes > spool->most - bytes || spool->files >= SPOOL_FILES_MOST)
@@ -284,6 +391,7 @@ static struct error *add_file(struct spool *spool, struct folder *folder, struct
 
 	if (!array_reserve(&folder->entries, 1))
 		return &error_no_memory;
+	remove_left_new(spool, folder);
 	name_of(entry.id, name);
 	failed = write_with_room(spool, folder, name, header, body);
 	if (failed)
@@ -298,16 +406,17 @@ struct error *spool_add(struct spool *spool, size_t sink, const struct sink_requ
 	struct folder *folder = &spool->folders[sink];
 	struct text header = { NULL, 0 };
 	struct error *err = request_header_write(request, &header);
+	const uint64_t bytes = blocks_of(header.length + request->body.length);
 	bool has_room = false;
 
 	if (!err) {
-		has_room = make_room(spool, blocks_of(header.length + request->body.length));
+		has_room = make_room(spool, bytes);
 		if (has_room)
 			err = add_file(spool, folder, header, request->body);
 	}
 	if (err || !has_room)
 		count_loss(spool, folder, text_of(request->what),
-			   !err                   ? "spool too small"
+			   !err ? bytes > spool->most ? "spool too small" : "spool full"
 			   : is_full(err->errnum) ? "disk full"
 						  : "not written",
 			   request->count);
@@ -363,13 +472,13 @@ void spool_hold(struct spool *spool, size_t sink, size_t count)
 void spool_remove(struct spool *spool, size_t sink, size_t index)
 {
 	struct folder *folder = &spool->folders[sink];
-	char name[NAME_SIZE];
 
 	if (index >= folder->entries.count)
 		return;
-	name_of(folder->entries.items[index].id, name);
-	unlinkat(folder->dir, name, 0);
-	forget(spool, folder, index);
+	remove_entry(spool, folder, index);
+	/* A later agent must not send what is left. */
+	if (spool->left.count)
+		write_losses(spool);
 }
 
 void spool_drop(struct spool *spool, size_t sink, size_t index, const char *why, uint64_t count)
@@ -394,6 +503,13 @@ void spool_move_last(struct spool *spool, size_t sink)
 	forget(spool, folder, 0);
 	entry.id = spool->next_id++;
 	append(spool, folder, entry);
+}
+
+size_t spool_left(struct spool *spool, int *ret_errnum)
+{
+	*ret_errnum = spool->left_errnum;
+	spool->left_errnum = 0;
+	return spool->left.count;
 }
 
 const struct losses *spool_losses(const struct spool *spool)
@@ -424,20 +540,30 @@ static int compare_entries(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
+static bool is_left(const struct spool *spool, const struct folder *folder, uint64_t id)
+{
+	for (size_t i = 0; i < spool->left.count; i++)
+		if (spool->left.items[i].folder == folder && spool->left.items[i].id == id)
+			return true;
+	return false;
+}
+
 /* A request that was being written when the agent was killed. */
 static void drop_new(struct spool *spool, struct folder *folder)
 {
 	struct stat st;
-	const int fd = open_file(folder, NEW_NAME, &st);
+	int fd;
 
+	if (is_left(spool, folder, NEW_ID))
+		return;
+	fd = open_file(folder, NEW_NAME, &st);
 	if (fd >= 0) {
 		count_file(spool, folder, fd, "damaged", SPOOL_ALL);
-		losses_add_removal(&spool->losses, folder->name, NEW_ID);
-		write_losses(spool);
+		write_losses_before(spool, folder, NEW_ID);
 		close(fd);
 	}
-	unlinkat(folder->dir, NEW_NAME, 0);
-	losses_forget_removals(&spool->losses);
+	if (!unlink_file(folder, NEW_ID))
+		keep_left(spool, folder, NEW_ID, fd >= 0 ? blocks_of((uint64_t)st.st_size) : 0);
 	/* The next file of that name must not be taken for this one. */
 	spool->is_dirty |= fd >= 0;
 }
@@ -471,6 +597,25 @@ static DIR *list(int dir)
 	return names;
 }
 
+/* Files that are left are no requests: they were counted. */
+static void take_out_left(struct spool *spool, struct folder *folder)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; spool->left.count && i < folder->entries.count; i++) {
+		const struct entry entry = folder->entries.items[i];
+
+		if (!is_left(spool, folder, entry.id)) {
+			folder->entries.items[kept++] = entry;
+			continue;
+		}
+		spool->bytes -= entry.bytes;
+		spool->files--;
+	}
+	if (spool->left.count)
+		folder->entries.count = kept;
+}
+
 static struct error *read_folder(struct spool *spool, struct folder *folder)
 {
 	struct error *err = NULL;
@@ -489,6 +634,7 @@ static struct error *read_folder(struct spool *spool, struct folder *folder)
 	if (folder->entries.count)
 		qsort(folder->entries.items, folder->entries.count, sizeof(struct entry),
 		      compare_entries);
+	take_out_left(spool, folder);
 	return err;
 }
 
@@ -500,6 +646,21 @@ static struct folder *find_folder(struct spool *spool, const char *name)
 	return NULL;
 }
 
+/* Remove a file that an earlier agent counted or delivered, and did not remove. */
+static void finish_removal(struct spool *spool, const struct folder *folder, uint64_t id)
+{
+	char name[NAME_SIZE];
+	struct stat st;
+
+	if (unlink_file(folder, id))
+		return;
+	name_of(id, name);
+	/* Directories and links that have its name are left alone. */
+	if (!fstatat(folder->dir, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode) &&
+	    !is_left(spool, folder, id))
+		keep_left(spool, folder, id, blocks_of((uint64_t)st.st_size));
+}
+
 /* What was counted before a kill, and not removed. New requests get other numbers, for the file of
  * losses may name these for long. */
 static void finish_removals(struct spool *spool)
@@ -507,11 +668,9 @@ static void finish_removals(struct spool *spool)
 	for (size_t i = 0; i < spool->losses.removals.count; i++) {
 		const struct losses_removal *removal = &spool->losses.removals.items[i];
 		const struct folder *folder = find_folder(spool, removal->sink);
-		char name[NAME_SIZE];
 
-		name_of(removal->id, name);
 		if (folder)
-			unlinkat(folder->dir, name, 0);
+			finish_removal(spool, folder, removal->id);
 		if (removal->id >= spool->next_id && removal->id < UINT64_MAX)
 			spool->next_id = removal->id + 1;
 	}
@@ -648,6 +807,7 @@ void spool_close(struct spool *spool)
 		if (spool->folders[i].dir >= 0)
 			close(spool->folders[i].dir);
 	}
+	array_deinit(&spool->left);
 	losses_deinit(&spool->losses);
 	/* The lock goes with it. */
 	if (spool->dir >= 0)

@@ -68,10 +68,19 @@ bool spool_open_request(struct spool *spool, size_t sink, size_t index, int *ret
 void spool_hold(struct spool *spool, size_t sink, size_t count);
 /* Remove one: it has arrived. */
 void spool_remove(struct spool *spool, size_t sink, size_t index);
-/* Have the first one be the last: it gets a new number. Nothing changes if the disk refuses that. */
+/* Have the first one be the last: it gets a new number. Nothing changes if the disk refuses that.
+ */
 void spool_move_last(struct spool *spool, size_t sink);
 /* Remove one of which at most `count`, or SPOOL_ALL, is lost, and count that, by this reason. */
 void spool_drop(struct spool *spool, size_t sink, size_t index, const char *why, uint64_t count);
+
+/*
+ * A file that cannot be removed is neither sent nor counted again, also by a later agent if the
+ * file of losses could be written. Its bytes count until it has been removed, which is tried again
+ * at later removals and additions. Returns how many such files there are. `*ret_errnum` is why the
+ * last attempt failed, 0 if none failed since the previous call.
+ */
+size_t spool_left(struct spool *spool, int *ret_errnum);
 
 /* What was dropped, here and before a restart, and not subtracted. */
 const struct losses *spool_losses(const struct spool *spool);

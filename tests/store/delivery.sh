@@ -310,6 +310,31 @@ disk_is_full() {
 	between "arrived" 10 "$(wc -l < "$stub/arrived")" 20
 }
 
+# Files that have arrived and cannot be removed are not sent again, also by a later agent.
+cannot_remove() {
+	start_deliver 10000000 http://127.0.0.1:1/
+	tell add 3 1000
+	end_deliver state
+	chattr +i "$spool/sink-0" 2> /dev/null || skip "no immutable directories"
+	at_end 'chattr -i "$spool/sink-0"'
+	start_stub
+	start_deliver 10000000 "$stub_url"
+	wait_for "all" has_arrived 3
+	end_deliver finish state
+	has "said" "$(cat "$said")" "said cannot remove 1 file from the spool: Operation not permitted; it is not sent again"
+	equal "lines about it" "$(said 'cannot remove')" 1
+	equal "state" "$(last_state | grep -v ^cpu)" $'state\nwaiting 0 12288'
+	start_deliver 10000000 "$stub_url"
+	end_deliver state
+	equal "state of the next agent" "$(last_state | grep -v ^cpu)" $'state\nwaiting 0 12288'
+	chattr -i "$spool/sink-0"
+	start_deliver 10000000 "$stub_url"
+	tell add 1 1000
+	end_deliver finish state
+	equal "state at the end" "$(last_state | grep -v ^cpu)" $'state\nwaiting 0 0'
+	equal "order" "$(cat "$stub/arrived")" "$(seq -f 0-%g 4)"
+}
+
 one_agent() {
 	start_deliver 1000000 http://127.0.0.1:1/
 	wait_for "its start" grep -q ready "$said"
@@ -468,6 +493,7 @@ run_case "Retry-After is honoured" honours_retry_after
 run_case "nothing is lost while a server is down" is_down_for_a_while
 run_case "the spool is bounded, and the oldest are dropped" spool_is_bounded
 run_case "a full disk drops the oldest" disk_is_full
+run_case "files that cannot be removed are not sent again" cannot_remove
 run_case "a spool has one agent" one_agent
 run_case "passwords come from a netrc file" sends_passwords
 run_case "certificates are checked" sends_by_tls

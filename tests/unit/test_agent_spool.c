@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/fs.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -305,6 +307,95 @@ TEST(strange_files)
 	close_scene(&scene);
 }
 
+/* A file that is replaced by what cannot be removed as a file: it counts until it is gone. */
+TEST(cannot_remove_one)
+{
+	struct scene scene;
+	int dir, errnum;
+
+	open_scene(&scene, 3 * 4096);
+	add(&scene, 0, "arrived", 1);
+	add(&scene, 0, "next", 10);
+	dir = dir_of(&scene, "one");
+	assert_int_equal(unlinkat(dir, "00000000000000000001.request", 0), 0);
+	assert_int_equal(mkdirat(dir, "00000000000000000001.request", 0700), 0);
+	spool_remove(scene.spool, 0, 0);
+	assert_int_equal(spool_left(scene.spool, &errnum), 1);
+	assert_true(errnum == EISDIR || errnum == EPERM);
+	assert_int_equal(spool_left(scene.spool, &errnum), 1);
+	assert_int_equal(errnum, 0);
+	assert_int_equal(spool_count(scene.spool, 0), 1);
+	assert_int_equal(spool_bytes(scene.spool), 2 * 4096);
+	expect_first(&scene, 0, "next");
+	assert_int_equal(spool_losses(scene.spool)->count, 0);
+	/* There is room for one more. */
+	add(&scene, 1, "third", 100);
+	add(&scene, 1, "fourth", 1000);
+	assert_int_equal(lost(&scene, "rows", "spool full"), 10);
+	assert_int_equal(unlinkat(dir, "00000000000000000001.request", AT_REMOVEDIR), 0);
+	spool_remove(scene.spool, 1, 0);
+	assert_int_equal(spool_left(scene.spool, &errnum), 0);
+	assert_int_equal(spool_bytes(scene.spool), 4096);
+	assert_int_equal(lost(&scene, "rows", "spool full"), 10);
+	close(dir);
+	close_scene(&scene);
+}
+
+/* Nothing can be removed from the directory. False: that cannot be had here. */
+static bool set_immutable(int dir, bool is_immutable)
+{
+	int flags;
+
+	if (ioctl(dir, FS_IOC_GETFLAGS, &flags))
+		return false;
+	flags = is_immutable ? flags | FS_IMMUTABLE_FL : flags & ~FS_IMMUTABLE_FL;
+	return !ioctl(dir, FS_IOC_SETFLAGS, &flags);
+}
+
+/* Files that are left are neither sent nor counted by a later agent, and no others are dropped in
+ * vain. */
+TEST(cannot_remove_any)
+{
+	struct scene scene;
+	int dir, errnum;
+
+	open_scene(&scene, 4 * 4096);
+	add(&scene, 0, "arrived", 1);
+	add(&scene, 0, "next", 10);
+	add(&scene, 1, "other", 100);
+	dir = dir_of(&scene, "one");
+	if (!set_immutable(dir, true)) {
+		close(dir);
+		close_scene(&scene);
+		print_message("no immutable directories here\n");
+		skip();
+	}
+	spool_remove(scene.spool, 0, 0);
+	expect_first(&scene, 0, "next");
+	assert_int_equal(spool_left(scene.spool, &errnum), 1);
+	assert_int_equal(errnum, EPERM);
+	reopen(&scene, 4 * 4096);
+	assert_int_equal(spool_left(scene.spool, &errnum), 1);
+	assert_int_equal(spool_count(scene.spool, 0), 1);
+	assert_int_equal(spool_bytes(scene.spool), 3 * 4096);
+	expect_first(&scene, 0, "next");
+	assert_int_equal(spool_losses(scene.spool)->count, 0);
+	/* What can be removed is dropped, although it is newer. */
+	add(&scene, 1, "third", 1000);
+	add(&scene, 1, "fourth", 10000);
+	assert_int_equal(lost(&scene, "rows", "spool full"), 100);
+	expect_first(&scene, 0, "next");
+	assert_true(set_immutable(dir, false));
+	reopen(&scene, 4 * 4096);
+	assert_int_equal(spool_left(scene.spool, &errnum), 0);
+	assert_int_equal(spool_bytes(scene.spool), 3 * 4096);
+	expect_first(&scene, 0, "next");
+	expect_first(&scene, 1, "third");
+	assert_int_equal(lost(&scene, "rows", "spool full"), 100);
+	close(dir);
+	close_scene(&scene);
+}
+
 TEST(strange_losses)
 {
 	static const char *const damaged[] = {
@@ -409,5 +500,6 @@ TEST(killed)
 UNIT_TESTS(cmocka_unit_test(makes_directories), cmocka_unit_test(keeps_requests), cmocka_unit_test(moves_the_first),
 	   cmocka_unit_test(drops_the_oldest), cmocka_unit_test(holds_two),
 	   cmocka_unit_test(refuses_what_never_fits), cmocka_unit_test(one_agent_at_a_time),
+	   cmocka_unit_test(cannot_remove_one), cmocka_unit_test(cannot_remove_any),
 	   cmocka_unit_test(strange_files), cmocka_unit_test(strange_losses),
 	   cmocka_unit_test(counted_and_not_removed), cmocka_unit_test(killed))
