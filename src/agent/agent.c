@@ -89,8 +89,8 @@ static struct error *open_sinks(struct agent *agent)
 	if (o->sink_count > DELIVERY_SINKS_MOST)
 		return error_create("at most %d stores", DELIVERY_SINKS_MOST);
 	for (size_t i = 0; i < o->sink_count; i++) {
-		const struct sink_options options = { .url = o->sinks[i].url, .tenant = o->tenant };
 		struct open_sink *sink = &agent->sinks[agent->sink_count];
+		const struct sink_options options = { o->sinks[i].url, o->tenant, sink->name };
 		struct error *err;
 
 		sink->type = o->sinks[i].type;

@@ -5,13 +5,16 @@
 #include "agent/losses.h"
 #include "store/address.h"
 
-/* Requests were lost: what other rows refer to, and is sent once, is sent again. */
+/* Requests of this sink were lost: what other rows refer to, and is sent once, is sent again. */
 static void forget_lost(struct clickhouse *sink, const struct agent_interval *interval)
 {
 	for (size_t i = 0; i < interval->loss_count; i++) {
-		const char *what = interval->losses[i].what;
+		const char *what = interval->losses[i].what, *of = interval->losses[i].sink;
 		const bool is_any = strings_equal(what, LOSSES_OTHER);
 
+		/* Losses that are summed up have no name. */
+		if (sink->name && *of && !strings_equal(of, sink->name))
+			continue;
 		if (is_any || strings_equal(what, "rows of stacks"))
 			map_deinit(&sink->sent_stacks);
 		if (is_any || strings_equal(what, "rows of hosts"))
@@ -85,6 +88,7 @@ static struct error *create(const struct sink_options *options, void **ret)
 
 	if (!sink)
 		return &error_no_memory;
+	sink->name = options->name;
 	sink->sent_stacks.most = SENT_STACKS_MOST;
 	err = store_address_parse(options->url, &address);
 	if (err) {

@@ -28,6 +28,7 @@ struct clickhouse_sum {
 };
 
 struct clickhouse {
+	const char *name; /* in losses; NULL: all are its own */
 	char *database;
 	struct insert insert;
 	struct {

@@ -493,12 +493,17 @@ struct error *delivery_emit(void *target, const struct sink_request *request)
 	return delivery_add(t->delivery, t->sink, request);
 }
 
+/* Does a sink that keeps losses work, or is there none that keeps them? */
 static bool can_keep_losses(const struct delivery *d)
 {
-	for (size_t i = 0; i < d->count; i++)
-		if (d->channels[i].sink.keeps_losses && d->channels[i].failing_ns)
-			return false;
-	return true;
+	bool is_kept = false;
+
+	for (size_t i = 0; i < d->count; i++) {
+		if (d->channels[i].sink.keeps_losses && !d->channels[i].failing_ns)
+			return true;
+		is_kept |= d->channels[i].sink.keeps_losses;
+	}
+	return !is_kept;
 }
 
 const struct agent_loss *delivery_losses(struct delivery *d, size_t *ret_count)

@@ -38,7 +38,8 @@ struct delivery_sink {
 	const char *name;             /* its word in losses and messages */
 	const char *url;              /* http or https; the target of a request is appended */
 	const struct sink_type *type; /* judges answers */
-	/* Losses of all sinks are written by this one: they are kept back while it fails. */
+	/* Losses of all sinks are written by each of these: they are kept back while all of them
+	 * fail. */
 	bool keeps_losses;
 };
 
@@ -95,8 +96,8 @@ struct delivery_target {
 struct error *delivery_emit(void *target, const struct sink_request *request) MUST_CHECK;
 
 /*
- * What was lost and not handed out yet, which survives a restart: none while a sink that keeps
- * losses fails, so that these rows are not dropped in their turn. They stay until
+ * What was lost and not handed out yet, which survives a restart: none while all sinks
+ * that keep losses fail, so that these rows are not dropped in their turn. They stay until
  * delivery_losses_taken(), which is called when the requests with them have been added: an agent
  * that is killed in between counts them twice.
  */

@@ -15,6 +15,7 @@
 struct sink_options {
 	const char *url;    /* of the server, without user and password */
 	const char *tenant; /* X-Scope-OrgID; NULL: none */
+	const char *name;   /* of this sink in losses, which must stay; NULL: all are its own */
 };
 
 /* A POST. `target` and `check` are relative to the URL of the sink: a path, a query ("?a=b") or

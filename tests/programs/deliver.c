@@ -9,8 +9,8 @@
  * The numbers of requests count on from those in the file NUMBERS, one byte for each that was
  * added. The body of a request begins with its number, its target is "?id=SINK-NUMBER", and its
  * check "?check=SINK-NUMBER". Answers are judged as those of ClickHouse, or of OTLP for a sink
- * "otlp=URL". Losses are printed as "lost SINK COUNT WHAT: WHY", and what waits as
- * "waiting REQUESTS BYTES", each time after "state".
+ * "otlp=URL". A sink "keeps=URL" keeps losses. Losses are printed as "lost SINK COUNT WHAT: WHY",
+ * and what waits as "waiting REQUESTS BYTES", each time after "state".
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -176,14 +176,19 @@ int main(int argc, char **argv)
 	next_number = (uint64_t)st.st_size + 1;
 	for (int i = 4; i < argc && sink_count < DELIVERY_SINKS_MOST; i++) {
 		static const char otlp[] = "otlp=";
+		static const char keeps[] = "keeps=";
 		const bool is_otlp = !strncmp(argv[i], otlp, strlen(otlp));
+		const bool keeps_losses = !strncmp(argv[i], keeps, strlen(keeps));
 
 		snprintf(names[sink_count], sizeof(names[0]), "sink-%zu", sink_count);
 		sinks[sink_count] = (struct delivery_sink){
 			.folder = names[sink_count],
 			.name = names[sink_count],
-			.url = argv[i] + (is_otlp ? strlen(otlp) : 0),
+			.url = argv[i] + (is_otlp        ? strlen(otlp)
+					  : keeps_losses ? strlen(keeps)
+							 : 0),
 			.type = is_otlp ? &sink_otlp : &sink_clickhouse,
+			.keeps_losses = keeps_losses,
 		};
 		sink_count++;
 	}

@@ -310,6 +310,32 @@ disk_is_full() {
 	between "arrived" 10 "$(wc -l < "$stub/arrived")" 20
 }
 
+# Losses are handed out, with the next interval, while a sink that keeps them works.
+hands_out_losses() {
+	local i
+
+	start_stub
+	start_deliver $((5 * 4096)) keeps=http://127.0.0.1:1/ "keeps=$stub_url"
+	for ((i = 1; i <= 10; i++)); do
+		tell add 1 1000
+		wait_for "arrival $i" has_arrived "$i"
+	done
+	wait_for "a failure" fails_times 1
+	tell state
+	wait_for "the state" grep -q '^waiting' "$said"
+	has "losses" "$(grep ^lost "$said")" " requests of the test: spool full"
+	equal "losses of the store that works" "$(said '^lost sink-1')" 0
+	end_deliver
+	start_deliver $((5 * 4096)) keeps=http://127.0.0.1:1/ "$stub_url"
+	wait_for "a failure" fails_times 2
+	end_deliver state
+	equal "losses if none works" "$(lost)" 0
+}
+
+fails_times() {
+	[ "$(said '^said sink-0 (http://127.0.0.1:1/): Failed')" -eq "$1" ]
+}
+
 # Files that have arrived and cannot be removed are not sent again, also by a later agent.
 cannot_remove() {
 	start_deliver 10000000 http://127.0.0.1:1/
@@ -493,6 +519,7 @@ run_case "Retry-After is honoured" honours_retry_after
 run_case "nothing is lost while a server is down" is_down_for_a_while
 run_case "the spool is bounded, and the oldest are dropped" spool_is_bounded
 run_case "a full disk drops the oldest" disk_is_full
+run_case "losses are handed out while a store that keeps them works" hands_out_losses
 run_case "files that cannot be removed are not sent again" cannot_remove
 run_case "a spool has one agent" one_agent
 run_case "passwords come from a netrc file" sends_passwords

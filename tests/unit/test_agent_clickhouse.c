@@ -25,11 +25,16 @@ static struct error *take(void *context, const struct sink_request *request)
 	return NULL;
 }
 
+/* `lost`: of this sink, or with OF_OTHER before it of another one. */
+#define OF_OTHER "other: "
 static struct error *encode(void *sink, const struct profile *profile, uint64_t t, const char *lost,
 			    struct requests *requests)
 {
+	const bool is_other = lost && !strncmp(lost, OF_OTHER, strlen(OF_OTHER));
+	const char *what = is_other ? lost + strlen(OF_OTHER) : lost;
 	const struct agent_identity identity = { .host = "a", .version = "b", .interval_ns = 1 };
-	const struct agent_loss loss = { "clickhouse", lost, "spool full", 1 };
+	const struct agent_loss loss = { is_other ? "clickhouse-2" : "clickhouse", what,
+					 "spool full", 1 };
 	const struct agent_interval interval = {
 		.identity = &identity,
 		.begun_unix_ns = t * NS_PER_S,
@@ -46,7 +51,7 @@ static struct error *encode(void *sink, const struct profile *profile, uint64_t 
 /* Stacks are sent once a day, and again if they were lost or not added. */
 TEST(stacks_are_sent_again)
 {
-	const struct sink_options options = { .url = "http://localhost:1/x" };
+	const struct sink_options options = { .url = "http://localhost:1/x", .name = "clickhouse" };
 	struct profile *profile = build_profile();
 	const uint32_t thread = build_profile_thread(profile, 1, 1, "app", "app", "/");
 	struct requests requests = { .failing = "rows of stacks" };
@@ -64,6 +69,8 @@ TEST(stacks_are_sent_again)
 	assert_int_equal(requests.stacks, 0);
 	assert_int_equal(requests.samples, 2);
 	expect_ok(encode(sink, profile, t++, "rows of samples", &requests));
+	assert_int_equal(requests.stacks, 0);
+	expect_ok(encode(sink, profile, t++, OF_OTHER "rows of stacks", &requests));
 	assert_int_equal(requests.stacks, 0);
 	expect_ok(encode(sink, profile, t++, "rows of stacks", &requests));
 	assert_int_equal(requests.stacks, 2);
