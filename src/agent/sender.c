@@ -348,8 +348,7 @@ static struct error *load(struct starter *starter, struct sender_options *option
 	struct error *err = NULL;
 
 	if (options->http.netrc)
-		err = confined_copy_file(options->http.netrc, &starter->netrc,
-					 starter->netrc_path);
+		err = confined_copy_file(options->http.netrc, &starter->netrc, starter->netrc_path);
 	if (!err && options->http.ca_file)
 		err = confined_copy_file(options->http.ca_file, &starter->ca_file,
 					 starter->ca_path);

@@ -497,9 +497,10 @@ TEST(killed)
 	close_scene(&scene);
 }
 
-UNIT_TESTS(cmocka_unit_test(makes_directories), cmocka_unit_test(keeps_requests), cmocka_unit_test(moves_the_first),
-	   cmocka_unit_test(drops_the_oldest), cmocka_unit_test(holds_two),
-	   cmocka_unit_test(refuses_what_never_fits), cmocka_unit_test(one_agent_at_a_time),
-	   cmocka_unit_test(cannot_remove_one), cmocka_unit_test(cannot_remove_any),
-	   cmocka_unit_test(strange_files), cmocka_unit_test(strange_losses),
-	   cmocka_unit_test(counted_and_not_removed), cmocka_unit_test(killed))
+UNIT_TESTS(cmocka_unit_test(makes_directories), cmocka_unit_test(keeps_requests),
+	   cmocka_unit_test(moves_the_first), cmocka_unit_test(drops_the_oldest),
+	   cmocka_unit_test(holds_two), cmocka_unit_test(refuses_what_never_fits),
+	   cmocka_unit_test(one_agent_at_a_time), cmocka_unit_test(cannot_remove_one),
+	   cmocka_unit_test(cannot_remove_any), cmocka_unit_test(strange_files),
+	   cmocka_unit_test(strange_losses), cmocka_unit_test(counted_and_not_removed),
+	   cmocka_unit_test(killed))
