@@ -219,6 +219,7 @@ struct profile_losses {
 	 * beyond the limit of a process. */
 	uint64_t tables_failed, tables_lost, mappings_lost;
 	uint64_t memory_refused; /* requests for memory beyond `memory_limit` */
+	uint64_t rows_lost;      /* rows of samples that did not reach the store */
 	uint64_t runs, run_ns;   /* of the programs, by the kernel's own count */
 	uint64_t own_cpu_ns;     /* CPU time of ctprof itself */
 };

@@ -130,6 +130,7 @@ static const struct json_field losses_rows[] = {
 	LOSS(tables_lost),
 	LOSS(mappings_lost),
 	LOSS(memory_refused),
+	LOSS(rows_lost),
 	LOSS(runs),
 	LOSS(run_ns),
 	LOSS(own_cpu_ns),

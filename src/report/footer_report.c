@@ -56,10 +56,27 @@ static void print_events(FILE *out, const struct profile *profile, bool all)
 	fputc('\n', out);
 }
 
+/* Stores have no time of what was lost, and hits of probes have none. */
+static void print_lost(FILE *out, const struct profile_losses *l, double kept_ns)
+{
+	char value[UNITS_TEXT_MAX];
+
+	if (!l->lost) {
+		fputs(l->rows_lost ? " lost      no event\n" : " lost      nothing\n", out);
+		return;
+	}
+	fprintf(out, " lost      %" PRIu64 " event%s", l->lost, plural(l->lost));
+	if (l->lost_ns)
+		fprintf(out, ", %s (%.3f%% of the time)", units_format(value, UNIT_NS, l->lost_ns),
+			100 * share_of((double)l->lost_ns, kept_ns + (double)l->lost_ns));
+	fputc('\n', out);
+}
+
 static void print_truncated(FILE *out, const struct profile_meta *meta, bool all)
 {
 	const struct profile_losses *l = &meta->losses;
-	const char *option = meta->memory_limit ? "--memory" : "--max-map-memory";
+	const bool has_limit = meta->memory_limit || l->memory_refused;
+	const char *option = has_limit ? "--memory" : "--max-map-memory";
 
 	if (l->user_truncated || l->kernel_truncated)
 		fprintf(out,
@@ -92,6 +109,13 @@ static void print_truncated(FILE *out, const struct profile_meta *meta, bool all
 			" tables    no room for %" PRIu64 ", nor for %" PRIu64
 			" mappings of large processes: their stacks use frame pointers\n",
 			l->tables_lost, l->mappings_lost);
+	/* Of agents, whose limits the store does not have. */
+	if (l->memory_refused && !meta->memory_limit)
+		fprintf(out, " memory    was refused %" PRIu64 " time%s: --memory was reached\n",
+			l->memory_refused, plural(l->memory_refused));
+	if (l->rows_lost)
+		fprintf(out, " rows      %" PRIu64 " row%s of samples did not reach the store\n",
+			l->rows_lost, plural(l->rows_lost));
 }
 
 /* --- memory --- */
@@ -248,12 +272,7 @@ struct error *footer_report(FILE *out, const struct profile_report *report,
 		fprintf(out, " filtered  %" PRIu64 " event%s, %s\n", l->filtered,
 			plural(l->filtered), units_format(value, UNIT_NS, l->filtered_ns));
 	kept = (double)profile_total_ns(profile, FLAME_ALL & ~FLAME_EVENTS);
-	if (l->lost)
-		fprintf(out, " lost      %" PRIu64 " event%s, %s (%.3f%% of the time)\n", l->lost,
-			plural(l->lost), units_format(value, UNIT_NS, l->lost_ns),
-			100 * share_of((double)l->lost_ns, kept + (double)l->lost_ns));
-	else
-		fputs(" lost      nothing\n", out);
+	print_lost(out, l, kept);
 	print_limit(out, &profile->meta, kept);
 	print_truncated(out, &profile->meta, style->all);
 	if (style->all ||

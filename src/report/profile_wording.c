@@ -86,11 +86,15 @@ void profile_losses(FILE *out, const struct profile_report *report)
 	char value[UNITS_TEXT_MAX];
 
 	if (l->lost)
-		fprintf(out, "lost %" PRIu64 " event%s, %s (%.2f%%)", l->lost, plural(l->lost),
-			units_format(value, UNIT_NS, l->lost_ns),
-			100 * share_of((double)l->lost_ns, (double)kept + (double)l->lost_ns));
+		fprintf(out, "lost %" PRIu64 " event%s", l->lost, plural(l->lost));
 	else
-		fputs(l->threads_lost ? "lost no event" : "lost nothing", out);
+		fputs(l->threads_lost || l->rows_lost ? "lost no event" : "lost nothing", out);
+	if (l->lost_ns)
+		fprintf(out, ", %s (%.2f%%)", units_format(value, UNIT_NS, l->lost_ns),
+			100 * share_of((double)l->lost_ns, (double)kept + (double)l->lost_ns));
+	if (l->rows_lost)
+		fprintf(out, ", %" PRIu64 " row%s of samples did not reach the store", l->rows_lost,
+			plural(l->rows_lost));
 	if (l->filtered)
 		fprintf(out, ", filtered %" PRIu64 " event%s, %s", l->filtered, plural(l->filtered),
 			units_format(value, UNIT_NS, l->filtered_ns));

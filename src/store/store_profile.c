@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "store/store_profile.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "base/sum.h"
@@ -338,24 +339,51 @@ static struct error *count_left_out(struct profile_loading *loading, struct stor
 	return err;
 }
 
+/* What agents write to the table losses about profiles (`what`), in the words of agent.c and of
+ * rows of ClickHouse (insert.c). */
+#define LOST_FIELD(what, member)                              \
+	{                                                     \
+		what, offsetof(struct profile_losses, member) \
+	}
+static const struct {
+	const char *what;
+	size_t offset; /* of a uint64_t */
+} lost_fields[] = {
+	LOST_FIELD("events of profiles", lost),   LOST_FIELD("threads of profiles", threads_lost),
+	LOST_FIELD("unwind tables", tables_lost), LOST_FIELD("requests for memory", memory_refused),
+	LOST_FIELD("rows of samples", rows_lost),
+};
+
 static struct error *take_losses(void *context, const union store_value *row)
 {
 	struct profile_loading *loading = context;
+	char *losses = (char *)&loading->profile->meta.losses;
 
-	sum_add(&loading->profile->meta.losses.lost, row[0].number);
+	for (size_t i = 0; i < array_length(lost_fields); i++)
+		if (text_equal(row[0].text, text_of(lost_fields[i].what)))
+			sum_add((uint64_t *)(void *)(losses + lost_fields[i].offset),
+				row[1].number);
 	return NULL;
 }
 
-/* Rows that did not reach the store. */
+/* What the profilers had no room for, and rows that did not reach the store. Losses of other sinks
+ * are not missing here. */
 static struct error *count_losses(struct profile_loading *loading, struct store *store)
 {
-	static const struct store_column columns[] = { { "count", STORE_U64 } };
+	static const struct store_column columns[] = { { "what", STORE_STRING },
+						       { "count", STORE_U64 } };
 	struct sql sql = store_sql(store);
 	struct error *err;
 
-	sql_add(&sql, "SELECT sum(count) FROM losses WHERE what LIKE '%%samples%%' AND ");
+	sql_add(&sql, "SELECT toString(what), sum(count) FROM losses WHERE sink IN ('', "
+		      "'clickhouse') AND what IN (");
+	for (size_t i = 0; i < array_length(lost_fields); i++)
+		sql_add(&sql, "%s'%s'", i ? ", " : "", lost_fields[i].what);
+	sql_add(&sql, ") AND ");
 	sql_add_time(&sql, loading->url, SQL_SELECT_HOST_NAMES);
-	err = store_query(store, &sql, columns, array_length(columns), 1, take_losses, loading);
+	sql_add(&sql, " GROUP BY what");
+	err = store_query(store, &sql, columns, array_length(columns), array_length(lost_fields),
+			  take_losses, loading);
 	sql_deinit(&sql);
 	return err;
 }

@@ -68,6 +68,34 @@ reads_profiles() {
 	grep -q do_syscall_64 "$scratch/diff.svg"
 }
 
+# Each kind of losses is told as what it is; those of other sinks and other hosts are not.
+tells_losses() {
+	local said
+
+	fill "$1"
+	insert "losses (host, t, sink, what, why, count) VALUES
+		('web-1', $((end_s - 60)), '', 'events of profiles', 'no room', 20),
+		('web-2', $((end_s - 60)), '', 'events of profiles', 'no room', 1),
+		('web-1', $((end_s - 60)), '', 'threads of profiles', 'no room', 3),
+		('web-1', $((end_s - 60)), '', 'unwind tables', 'no room', 4),
+		('web-1', $((end_s - 60)), '', 'requests for memory', '--memory', 5),
+		('web-1', $((end_s - 60)), 'clickhouse', 'rows of samples', 'spool full', 600),
+		('web-1', $((end_s - 60)), 'clickhouse', 'rows of samples', 'refused', 7),
+		('web-1', $((end_s - 60)), 'clickhouse', 'rows of threads', 'refused', 1000),
+		('web-1', $((end_s - 60)), 'otlp', 'rows of samples', 'refused', 2000),
+		('web-1', $((end_s - 9000)), '', 'events of profiles', 'no room', 4000)"
+	said=$($ctprof flame -q "$query?to=$end_s&host=web-1")
+	has "events" "$said" "lost      20 events"$'\n'
+	has "threads" "$said" "threads   3 came when there was no room for them (--memory)"
+	has "tables" "$said" "no room for 4, nor"
+	has "memory" "$said" "memory    was refused 5 times"
+	has "rows" "$said" "rows      607 rows of samples did not reach the store"
+	has "all hosts" "$($ctprof flame -q "$query?to=$end_s")" "lost      21 events"$'\n'
+	said=$($ctprof flame -q "$query?to=$end_s&host=web-3")
+	has "a host without" "$said" "lost      nothing"
+	has_not "a host without" "$said" "did not reach"
+}
+
 value() {
 	$ctprof show "$1" --format json --metrics "$2" --group-by all |
 		sed -n 's/.*"value": *\([0-9]*\).*/\1/p' | head -n 1
@@ -380,6 +408,7 @@ reads_without_privileges() {
 
 for kind in new old; do
 	run_case "profiles are those of the rows, $kind" reads_profiles "$kind"
+	run_case "losses of profiles are told, $kind" tells_losses "$kind"
 	run_case "snapshots are those of the rows, $kind" reads_snapshots "$kind"
 	run_case "queries say what files say, $kind" reads_what_files_say "$kind"
 	run_case "times are compared, $kind" compares "$kind"
