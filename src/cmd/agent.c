@@ -516,8 +516,8 @@ static struct error *create_tables(const struct agent_arguments *a, struct http_
 static int create_schemas(const struct agent_arguments *a)
 {
 	const struct http_client_options options = { .netrc = a->netrc,
-						      .ca_file = a->ca_file,
-						      .is_confined = true };
+						     .ca_file = a->ca_file,
+						     .is_confined = true };
 	_cleanup_(http_client_close) struct http_client *client = NULL;
 	struct error *err = privileges_keep_for_files();
 

@@ -45,8 +45,8 @@ struct error *server_sandbox_parse(void) MUST_CHECK;
  * start no more processes. The kernel kills it when its parent ends. */
 struct error *server_sandbox_send(void) MUST_CHECK;
 
-/* Restrict the system calls of the calling thread, and of those that it starts, to those of the role
- * SERVER_SENDS. PR_SET_NO_NEW_PRIVS must be set. False: the kernel refuses the filter. */
+/* Restrict the system calls of the calling thread, and of those that it starts, to those of the
+ * role SERVER_SENDS. PR_SET_NO_NEW_PRIVS must be set. False: the kernel refuses the filter. */
 bool server_sandbox_send_in_thread(void);
 
 #endif
