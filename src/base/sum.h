@@ -13,4 +13,12 @@ static inline void sum_add(uint64_t *total, uint64_t more)
 		*total = UINT64_MAX;
 }
 
+/* value * times / parts, to the nearest; `parts` is not 0. */
+static inline uint64_t sum_scaled(uint64_t value, uint64_t times, uint64_t parts)
+{
+	const unsigned __int128 all = (unsigned __int128)value * times + parts / 2;
+
+	return all / parts > UINT64_MAX ? UINT64_MAX : (uint64_t)(all / parts);
+}
+
 #endif

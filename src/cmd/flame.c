@@ -115,6 +115,10 @@ static struct error *show_files(const struct flame_arguments *arguments, char **
 		err = load_one(&loading, paths[0], &baseline);
 		if (!err)
 			err = load_one(&loading, paths[1], &profile);
+		if (!err)
+			inputs_equalise_profiles((struct named_profile[]){ { paths[0], baseline },
+									   { paths[1], profile } },
+						 2, arguments->output.quiet ? NULL : stderr);
 	} else {
 		err = load_all(&loading, paths, count, &profile);
 	}

@@ -133,7 +133,7 @@ struct error *input_recording(const char *query, struct recording *ret)
 	return store_replay_open(query, input_now_s(), &options, ret);
 }
 
-/* --- snapshots that are compared --- */
+/* --- snapshots and profiles that are compared --- */
 
 static bool is_query(const struct side *side)
 {
@@ -156,15 +156,18 @@ static struct error *check_kinds(const struct side *sides, size_t count)
  * another. */
 #define SAME_PERCENT 1
 
-static void print_scaled(const struct side *side, uint64_t shortest, FILE *notes)
+/* Must totals be scaled? If so, the line that says it is printed. */
+static bool is_longer(const char *name, uint64_t observed, uint64_t shortest, FILE *notes)
 {
 	char from[UNITS_TEXT_MAX], to[UNITS_TEXT_MAX];
 
+	if (observed - shortest <= shortest / 100 * SAME_PERCENT)
+		return false;
 	if (notes)
 		fprintf(notes, "ctprof: totals of %s, which are of %s of hosts, are scaled to %s\n",
-			side->name,
-			units_format_span(from, (double)side->snapshot->observed_ns / NS_PER_S),
+			name, units_format_span(from, (double)observed / NS_PER_S),
 			units_format_span(to, (double)shortest / NS_PER_S));
+	return true;
 }
 
 struct error *inputs_equalise(const struct side *sides, size_t count, FILE *notes)
@@ -180,13 +183,29 @@ struct error *inputs_equalise(const struct side *sides, size_t count, FILE *note
 	for (size_t i = 0; i < count; i++) {
 		const uint64_t observed = sides[i].snapshot->observed_ns;
 
-		if (observed - shortest <= shortest / 100 * SAME_PERCENT)
-			continue;
-		print_scaled(&sides[i], shortest, notes);
-		store_snapshot_scale((struct ctprof_snapshot *)(uintptr_t)sides[i].snapshot,
-				     shortest, observed);
+		if (is_longer(sides[i].name, observed, shortest, notes))
+			store_snapshot_scale((struct ctprof_snapshot *)(uintptr_t)sides[i].snapshot,
+					     shortest, observed);
 	}
 	return NULL;
+}
+
+void inputs_equalise_profiles(const struct named_profile *profiles, size_t count, FILE *notes)
+{
+	uint64_t shortest = UINT64_MAX;
+
+	for (size_t i = 0; i < count; i++) {
+		const uint64_t observed = profiles[i].profile->meta.observed_ns;
+
+		if (observed && observed < shortest)
+			shortest = observed;
+	}
+	for (size_t i = 0; i < count; i++) {
+		const uint64_t observed = profiles[i].profile->meta.observed_ns;
+
+		if (observed && is_longer(profiles[i].path, observed, shortest, notes))
+			store_profile_scale(profiles[i].profile, shortest, observed);
+	}
 }
 
 struct error *inputs_check_view(const struct side *sides, size_t count, const struct view *view)

@@ -39,6 +39,9 @@ struct error *input_recording(const char *query, struct recording *ret) MUST_CHE
  */
 struct error *inputs_equalise(const struct side *sides, size_t count, FILE *notes) MUST_CHECK;
 
+/* The same for profiles of queries that are compared; those of files are left as they are. */
+void inputs_equalise_profiles(const struct named_profile *profiles, size_t count, FILE *notes);
+
 /* What was asked for of several snapshots that queries cannot have: "--window"; NULL: none. */
 struct error *inputs_check_view(const struct side *sides, size_t count,
 				const struct view *view) MUST_CHECK;

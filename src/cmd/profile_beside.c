@@ -173,6 +173,10 @@ struct error *profile_beside_diff(const char *baseline, const char *candidate, c
 		err = input_profile(from, FOLDED_SAMPLES, &before, &is_folded);
 	if (!err)
 		err = input_profile(to, FOLDED_SAMPLES, &after, &is_folded);
+	/* The line that says so is that of the snapshots. */
+	if (!err)
+		inputs_equalise_profiles(
+			(struct named_profile[]){ { from, before }, { to, after } }, 2, NULL);
 	if (!err)
 		err = profile_output_show(&output, after, before, 0);
 	profile_output_deinit(&output);

@@ -97,7 +97,7 @@ static struct error *load_snapshot(struct report_inputs *inputs, const struct na
 
 static struct error *load_profile(struct report_inputs *inputs, const struct named_file *file)
 {
-	struct report_profile input = { .path = file->name };
+	struct named_profile input = { .path = file->name };
 	struct error *err = profile_load_fd(file->fd, file->name, &input.profile);
 
 	if (!err && array_push(&inputs->profiles, input))
@@ -162,7 +162,7 @@ static struct error *load_capture(struct report_inputs *inputs, const char *path
 /* A query is of a snapshot and of a profile: one of them may have no rows. */
 static struct error *load_query(struct report_inputs *inputs, const char *query)
 {
-	struct report_profile profile = { .path = query };
+	struct named_profile profile = { .path = query };
 	struct ctprof_snapshot *snapshot = NULL;
 	_cleanup_error_ struct error *none = NULL;
 	bool is_folded;
@@ -276,6 +276,10 @@ struct error *report_inputs_load(struct report_inputs *inputs, char **paths, siz
 	}
 	if (!err)
 		err = inputs_equalise(inputs->snapshots.items, inputs->snapshots.count, stderr);
+	/* One line for both of a query. */
+	if (!err)
+		inputs_equalise_profiles(inputs->profiles.items, inputs->profiles.count,
+					 inputs->snapshots.count > 1 ? NULL : stderr);
 	return err ? err : load_beside(inputs);
 }
 

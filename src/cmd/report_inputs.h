@@ -13,12 +13,7 @@
 #include "base/file.h"
 #include "compare/sides.h"
 #include "kstats/file.h"
-#include "profile/profile.h"
-
-struct report_profile {
-	const char *path;
-	struct profile *profile;
-};
+#include "profile/files.h"
 
 struct report_kstats {
 	const char *path;
@@ -31,7 +26,7 @@ struct report_inputs {
 		ARRAY(struct side);
 	} snapshots;
 	struct {
-		ARRAY(struct report_profile);
+		ARRAY(struct named_profile);
 	} profiles;
 	struct {
 		ARRAY(struct report_kstats);

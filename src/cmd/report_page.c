@@ -80,11 +80,11 @@ static struct error *print_all_snapshots(FILE *out, const struct report_page *pa
 static struct error *print_profiles(FILE *out, const struct report_page *page)
 {
 	const size_t count = page->inputs->profiles.count;
-	const struct report_profile *all = page->inputs->profiles.items;
+	const struct named_profile *all = page->inputs->profiles.items;
 	struct error *err = NULL;
 
 	for (size_t i = 0; !err && i < pair_count(count); i++) {
-		const struct report_profile *one = &all[count > 1 ? i + 1 : 0];
+		const struct named_profile *one = &all[count > 1 ? i + 1 : 0];
 		const struct profile_output output = {
 			.is_elsewhere = true,
 			.reads_nothing = page->reads_nothing,

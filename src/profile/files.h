@@ -13,6 +13,12 @@
 #include "base/text.h"
 #include "profile/profile.h"
 
+/* A profile, and the file or query that it is from. */
+struct named_profile {
+	const char *path;
+	struct profile *profile;
+};
+
 /* Everything that is in the profile, raw or not. */
 struct error *profile_write_json(const struct profile *profile, json_sink sink,
 				 void *context) MUST_CHECK;

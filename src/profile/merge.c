@@ -62,6 +62,7 @@ static struct error *merge_meta(const struct merge *m)
 	    (from->captured_at_unix_ns && from->captured_at_unix_ns < into->captured_at_unix_ns))
 		into->captured_at_unix_ns = from->captured_at_unix_ns;
 	sum_add(&into->duration_ns, from->duration_ns);
+	sum_add(&into->observed_ns, from->observed_ns);
 	if (!into->on_cpu_period_ns)
 		into->on_cpu_period_ns = from->on_cpu_period_ns;
 	if (!into->off_cpu_period_ns)

@@ -406,6 +406,7 @@ static struct error *set_meta(struct profile_loading *loading, const struct stor
 	meta->captured_at_unix_ns = loading->url->from_s * NS_PER_S;
 	meta->duration_ns = hosts->longest_ns;
 	meta->lacks_threads = true;
+	meta->observed_ns = hosts->observed_ns;
 	meta->cpus = cpus > UINT32_MAX ? UINT32_MAX : (uint32_t)cpus;
 	meta->losses.events = meta->losses.kept = loading->count;
 	for (size_t i = 0; i < hosts->count; i++) {
@@ -459,4 +460,26 @@ struct error *store_profile_load(struct store *store, const struct store_url *ur
 		return err;
 	*ret = take_ptr(profile);
 	return NULL;
+}
+
+/* --- other lengths --- */
+
+static void scale(uint64_t *total, uint64_t times, uint64_t parts)
+{
+	*total = sum_scaled(*total, times, parts);
+}
+
+void store_profile_scale(struct profile *profile, uint64_t times, uint64_t parts)
+{
+	struct profile_losses *losses = &profile->meta.losses;
+
+	for (size_t i = 0; i < profile->samples.count; i++) {
+		scale(&profile->samples.items[i].ns, times, parts);
+		scale(&profile->samples.items[i].count, times, parts);
+	}
+	scale(&losses->events, times, parts);
+	scale(&losses->kept, times, parts);
+	scale(&losses->lost, times, parts);
+	scale(&losses->lost_ns, times, parts);
+	scale(&profile->meta.observed_ns, times, parts);
 }

@@ -20,4 +20,8 @@
 struct error *store_profile_load(struct store *store, const struct store_url *url,
 				 struct profile **ret) MUST_CHECK;
 
+/* Multiply times and counts by `times` / `parts` (not 0), as if hosts had been observed for so much
+ * of the time. The longest waits stay, as do what the agents cost. */
+void store_profile_scale(struct profile *profile, uint64_t times, uint64_t parts);
+
 #endif

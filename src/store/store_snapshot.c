@@ -337,17 +337,10 @@ struct error *store_snapshot_load(struct store *store, const struct store_url *u
 
 /* --- other lengths --- */
 
-static uint64_t scaled(uint64_t value, uint64_t times, uint64_t parts)
-{
-	const unsigned __int128 all = (unsigned __int128)value * times + parts / 2;
-
-	return all / parts > UINT64_MAX ? UINT64_MAX : (uint64_t)(all / parts);
-}
-
 static void scale(struct reading *reading, uint64_t times, uint64_t parts)
 {
 	if (reading->measured)
-		reading->value = scaled(reading->value, times, parts);
+		reading->value = sum_scaled(reading->value, times, parts);
 }
 
 static void scale_psi(struct psi *psi, uint64_t times, uint64_t parts)
@@ -365,7 +358,7 @@ static void scale_thread(struct thread_record *record, uint64_t times, uint64_t 
 	for (size_t i = 0; i < METRIC_COUNT; i++)
 		if (metrics[i].kind == KIND_TOTAL && metric_set_has(&record->measured, i))
 			metric_place_u64(&record->values, &metrics[i],
-					 scaled(metric_load_u64(&record->values, &metrics[i]),
+					 sum_scaled(metric_load_u64(&record->values, &metrics[i]),
 						times, parts));
 }
 
@@ -384,5 +377,5 @@ void store_snapshot_scale(struct ctprof_snapshot *snapshot, uint64_t times, uint
 		scale_psi(&cgroup->psi, times, parts);
 	}
 	scale_psi(&snapshot->psi, times, parts);
-	snapshot->observed_ns = scaled(snapshot->observed_ns, times, parts);
+	snapshot->observed_ns = sum_scaled(snapshot->observed_ns, times, parts);
 }

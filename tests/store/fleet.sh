@@ -167,6 +167,33 @@ compares() {
 	equal "hosts" "$(fleet hosts --format json | jq -r '.[] | select(.host == "web-99").labels')" "version=1.5 zone=a"
 }
 
+# sums FIELDS FILE: of the last one or two fields of folded stacks
+sums() {
+	awk -v fields="$1" '{ for (i = 0; i < fields; i++) sum[i] += $(NF - i) }
+		END { for (i = fields; i--;) printf "%.0f%s", sum[i], i ? " " : "\n" }' "$2"
+}
+
+# Profiles of one host for an hour, and of eleven for half an hour: the second is scaled from 5.5 h of hosts to 1 h.
+scales_profiles() {
+	local part first second one others shorter longer
+
+	start_store new
+	fill_fleet 30 0
+	part="ch://127.0.0.1:$store_port/fleet?from=$fleet_begin&to"
+	first="$part=$fleet_end&host=web-1" second="$part=$fleet_middle&host=web-2*"
+	one=$(sql "SELECT sum(ns) FROM fleet.samples WHERE host = 'web-1'")
+	others=$(sql "SELECT sum(ns) FROM fleet.samples WHERE host LIKE 'web-2%' AND t < toDateTime($fleet_middle)")
+	build/ctprof flame --diff --format folded -o - "$first" "$second" > "$scratch/folded" 2> "$scratch/notes"
+	has "the note" "$(cat "$scratch/notes")" "ctprof: totals of $second, which are of 5 h 30 min of hosts, are scaled to 1 h 0 min"
+	read -r shorter longer <<< "$(sums 2 "$scratch/folded")"
+	equal "the shorter" "$shorter" "$one"
+	# Forty numbers, each of which is rounded.
+	equal "the longer, but for rounding" "$((longer - others * 2 / 11 <= 40 && others * 2 / 11 - longer <= 40))" 1
+	# A sum of both is not scaled.
+	build/ctprof flame --format folded -o "$scratch/folded" "$first" "$second"
+	equal "the sum" "$(sums 1 "$scratch/folded")" "$((one + others))"
+}
+
 # Of few hosts it is said what cannot be known.
 knows_little() {
 	local output query
@@ -252,5 +279,6 @@ for kind in new old; do
 done
 run_case "hosts that do not differ are not flagged" finds_none
 run_case "two versions, and times" compares
+run_case "profiles of other lengths are scaled" scales_profiles
 run_case "of few hosts" knows_little
 run_case "pressure that was not measured is not 0" has_no_pressure new

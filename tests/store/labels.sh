@@ -73,7 +73,7 @@ deploy() {
 
 # A host counts for each version with the intervals that it had of it.
 compares_a_deploy() {
-	local output
+	local output is_first="(facts = 7 AND host IN ('web-1', 'web-11', 'web-3', 'web-5', 'web-7', 'web-9'))"
 
 	deploy "$1"
 	$ctprof fleet compare --by version=1.4,1.5 --format json "$query" > "$scratch/json"
@@ -86,9 +86,10 @@ compares_a_deploy() {
 	jq -e '[.[] | select(.name == "lock")][0] | .hosts == 6 and .peers == 12' "$scratch/json" > /dev/null
 	equal "the same by time, and 1.4 alone" "$($ctprof fleet regressions --format json --since $((begun + 1800)) "$query&label.version=1.4" | jq length)" 0
 	$ctprof fleet flame --by version=1.4,1.5 --format folded -o - "$query" > "$scratch/folded"
-	# Every other host by name, with its minutes before a deploy.
+	# Every other host by name, with its minutes before a deploy. These are more, and scaled to those after it.
 	equal "a flame graph" "$(awk '{ print $2, $3 }' "$scratch/folded")" "$(sql "SELECT
-		sumIf(ns, facts = 7 AND host IN ('web-1', 'web-11', 'web-3', 'web-5', 'web-7', 'web-9')), sumIf(ns, facts = 8) FROM fleet.samples" | tr '\t' ' ')"
+		toUInt64(round(sumIf(ns, is_first) * (SELECT sumIf(ms, facts = 8) / sumIf(ms, $is_first) FROM fleet.loads))), sumIf(ns, facts = 8)
+		FROM (SELECT ns, facts, $is_first AS is_first FROM fleet.samples)" | tr '\t' ' ')"
 }
 
 for kind in new old; do
