@@ -540,11 +540,12 @@ static char *diff_of_hosts(const struct fleet_report *report, const struct fleet
 
 	if (peer == FLEET_NONE)
 		return NULL;
-	first = word_of(report, &(struct fleet_parameters){ report->data->hosts.items[peer]->bytes,
-							    program, NULL, NULL });
-	second = word_of(
-		report, &(struct fleet_parameters){ report->data->hosts.items[finding->host]->bytes,
-						    program, NULL, NULL });
+	first = word_of(report,
+			&(struct fleet_parameters){ .host = report->data->hosts.items[peer]->bytes,
+						    .process = program });
+	second = word_of(report, &(struct fleet_parameters){
+					 .host = report->data->hosts.items[finding->host]->bytes,
+					 .process = program });
 	return first && second ? text_print("ctprof flame --diff %s %s", first, second) : NULL;
 }
 
@@ -552,7 +553,7 @@ static char *diff_of_groups(const struct fleet_report *report, const char *progr
 {
 	_cleanup_free_ char *by = text_quoted(text_of(report->by));
 	_cleanup_free_ char *url =
-		word_of(report, &(struct fleet_parameters){ NULL, program, NULL, NULL });
+		word_of(report, &(struct fleet_parameters){ .process = program });
 
 	return by && url ? text_print("ctprof fleet flame --by %s %s", by, url) : NULL;
 }
@@ -568,8 +569,11 @@ static char *diff_of_times(const struct fleet_report *report, const struct fleet
 
 	if (!from || !cut || !to)
 		return NULL;
-	first = word_of(report, &(struct fleet_parameters){ host, program, from, cut });
-	second = word_of(report, &(struct fleet_parameters){ host, program, cut, to });
+	first = word_of(report,
+			&(struct fleet_parameters){
+				.host = host, .process = program, .from = from, .to = cut });
+	second = word_of(report, &(struct fleet_parameters){
+					 .host = host, .process = program, .from = cut, .to = to });
 	return first && second ? text_print("ctprof flame --diff %s %s", first, second) : NULL;
 }
 

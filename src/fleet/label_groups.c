@@ -8,13 +8,19 @@
 #include "fleet/hosts.h"
 #include "fleet/query_url.h"
 
+static void member_deinit(struct fleet_member *member)
+{
+	free(member->host);
+	free(member->value);
+}
+
 void fleet_groups_deinit(struct fleet_groups *groups)
 {
 	free(groups->label);
 	free(groups->first);
 	free(groups->second);
 	for (size_t i = 0; i < groups->members.count; i++)
-		free(groups->members.items[i].host);
+		member_deinit(&groups->members.items[i]);
 	array_deinit(&groups->members);
 }
 
@@ -219,7 +225,7 @@ static void join_members(struct fleet_groups *groups)
 
 		if (last && compare_members(last, member) == 0) {
 			last->group = both_groups(groups, last->group, member->group);
-			free(member->host);
+			member_deinit(member);
 		} else {
 			groups->members.items[count++] = *member;
 		}
@@ -231,14 +237,16 @@ static struct error *divide(struct fleet_groups *groups, const struct values *va
 {
 	for (size_t i = 0; i < values->count; i++) {
 		const struct value *value = &values->items[i];
-		struct fleet_member member = { .host = strdup(value->host), .facts = value->facts };
+		struct fleet_member member = { .host = strdup(value->host),
+					       .value = strdup(value->value),
+					       .facts = value->facts };
 
 		if (strcmp(value->value, groups->second) == 0)
 			member.group = FLEET_SECOND;
 		else if (!groups->first || strcmp(value->value, groups->first) == 0)
 			member.group = FLEET_FIRST;
-		if (!member.host || !array_push(&groups->members, member)) {
-			free(member.host);
+		if (!member.host || !member.value || !array_push(&groups->members, member)) {
+			member_deinit(&member);
 			return &error_no_memory;
 		}
 	}
@@ -358,59 +366,105 @@ static char *glob_of(const char *text)
 	return glob;
 }
 
-/* "&label.version=1.5" with the value as a glob that is only it; to be freed. "" of labels that
- * URLs do not have. */
-static char *label_of_group(const struct fleet_groups *groups, uint8_t group)
-{
-	const char *value = group == FLEET_SECOND ? groups->second : groups->first;
-	_cleanup_free_ char *label = percent_encode(text_of(groups->label));
-	_cleanup_free_ char *glob = NULL, *written = NULL;
+/* What a query of a group selects: hosts at equal distances in the order of their names, and by
+ * facts the values that the label has while they are in the group. Texts are of the members. */
+struct selected {
+	struct {
+		ARRAY(const char *);
+	} hosts, values;
+};
 
-	if (!groups->by_facts || !value)
-		return strdup("");
-	glob = glob_of(value);
-	written = glob ? percent_encode(text_of(glob)) : NULL;
-	return label && written ? text_print("&label.%s=%s", label, written) : NULL;
+static bool has_text(const char *const *items, size_t count, const char *text)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(items[i], text) == 0)
+			return true;
+	return false;
 }
 
-/* The query for `most` hosts of the group, taken at equal distances in the order of their names. */
+static void selected_deinit(struct selected *selected)
+{
+	array_deinit(&selected->hosts);
+	array_deinit(&selected->values);
+}
+
+static bool select_members(const struct fleet_groups *groups, uint8_t group, size_t most,
+			   struct selected *selected)
+{
+	const size_t size = fleet_group_size(groups, group == FLEET_SECOND);
+	size_t number = 0;
+	bool is_taken = false;
+
+	for (size_t i = 0; i < groups->members.count; i++) {
+		const struct fleet_member *member = &groups->members.items[i];
+
+		if (member->group != group)
+			continue;
+		if (is_first_member(groups, i)) {
+			number++;
+			is_taken = number * most / size != (number - 1) * most / size;
+			if (is_taken && !array_push(&selected->hosts, member->host))
+				return false;
+		}
+		if (is_taken && groups->by_facts &&
+		    !has_text(selected->values.items, selected->values.count, member->value) &&
+		    !array_push(&selected->values, member->value))
+			return false;
+	}
+	return true;
+}
+
+/* "NAME=VALUE" behind the URL. */
+static bool add_parameter(char **url, const char *name, const char *value)
+{
+	_cleanup_free_ char *encoded_name = percent_encode(text_of(name));
+	_cleanup_free_ char *encoded = percent_encode(text_of(value));
+	char *more = encoded_name && encoded ? text_print("%s&%s=%s", *url, encoded_name, encoded)
+					     : NULL;
+
+	free(*url);
+	*url = more;
+	return more;
+}
+
+/* The first of each replaces those of the URL. */
+static char *url_of_selected(const char *url, const char *label, const struct selected *selected)
+{
+	const size_t values = selected->values.count;
+	_cleanup_free_ char *first = values ? glob_of(selected->values.items[0]) : NULL;
+	char *text = NULL;
+
+	if (first || !values)
+		text = fleet_url_with(
+			url, &(struct fleet_parameters){ .host = selected->hosts.items[0],
+							 .label_name = first ? label : NULL,
+							 .label = first });
+	for (size_t i = 1; text && i < values; i++) {
+		_cleanup_free_ char *glob = glob_of(selected->values.items[i]);
+
+		if (glob) {
+			add_parameter(&text, label, glob);
+		} else {
+			free(text);
+			text = NULL;
+		}
+	}
+	for (size_t i = 1; text && i < selected->hosts.count; i++)
+		add_parameter(&text, "host", selected->hosts.items[i]);
+	return text;
+}
+
+/* The query for `most` hosts of the group, which has at least so many. */
 static char *url_of_group(const struct fleet_groups *groups, const char *url, uint8_t group,
 			  size_t most)
 {
-	const size_t size = fleet_group_size(groups, group == FLEET_SECOND);
-	_cleanup_free_ char *label = label_of_group(groups, group);
-	size_t number = 0;
+	_cleanup_free_ char *label = text_print("label.%s", groups->label);
+	struct selected selected = { 0 };
 	char *text = NULL;
 
-	if (!label)
-		return NULL;
-	for (size_t i = 0; i < groups->members.count; i++) {
-		const struct fleet_member *member = &groups->members.items[i];
-		_cleanup_free_ char *host = NULL;
-		char *more;
-
-		if (member->group != group || !is_first_member(groups, i))
-			continue;
-		number++;
-		if (number * most / size == (number - 1) * most / size)
-			continue;
-		/* The first one replaces those of the URL. */
-		if (!text) {
-			_cleanup_free_ char *first = fleet_url_with(
-				url, &(struct fleet_parameters){ .host = member->host });
-
-			text = first ? text_print("%s%s", first, label) : NULL;
-			if (!text)
-				return NULL;
-			continue;
-		}
-		host = percent_encode(text_of(member->host));
-		more = host ? text_print("%s&host=%s", text, host) : NULL;
-		free(text);
-		if (!more)
-			return NULL;
-		text = more;
-	}
+	if (label && select_members(groups, group, most, &selected))
+		text = url_of_selected(url, label, &selected);
+	selected_deinit(&selected);
 	return text;
 }
 

@@ -19,6 +19,7 @@
 /* A host, or what it was while it had these facts (store/tables.h). */
 struct fleet_member {
 	char *host;
+	char *value;    /* of the label */
 	uint64_t facts; /* 0 where groups are of whole hosts */
 	uint8_t group;  /* enum fleet_group */
 };

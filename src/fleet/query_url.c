@@ -48,14 +48,15 @@ static bool write_url(FILE *out, const char *url, const struct parameter *parame
 		separator = '&';
 	}
 	for (size_t i = 0; i < count; i++) {
-		_cleanup_free_ char *value = NULL;
+		_cleanup_free_ char *name = NULL, *value = NULL;
 
 		if (!parameters[i].value)
 			continue;
+		name = percent_encode(text_of(parameters[i].name));
 		value = percent_encode(text_of(parameters[i].value));
-		if (!value)
+		if (!name || !value)
 			return false;
-		fprintf(out, "%c%s=%s", separator, parameters[i].name, value);
+		fprintf(out, "%c%s=%s", separator, name, value);
 		separator = '&';
 	}
 	return true;
@@ -66,7 +67,8 @@ char *fleet_url_with(const char *url, const struct fleet_parameters *with)
 	const struct parameter parameters[] = { { "host", with->host },
 						{ "process", with->process },
 						{ "from", with->from },
-						{ "to", with->to } };
+						{ "to", with->to },
+						{ with->label_name, with->label } };
 	char *text = NULL;
 	size_t length;
 	FILE *out = open_memstream(&text, &length);

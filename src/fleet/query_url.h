@@ -9,6 +9,8 @@
 /* New values of parameters of a URL; NULL: leave what the URL has. */
 struct fleet_parameters {
 	const char *host, *process, *from, *to;
+	const char *label_name; /* "label.version"; NULL with `label` NULL */
+	const char *label;
 };
 
 /* The URL with these parameters replaced. To be freed; NULL: no memory. */

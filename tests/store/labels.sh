@@ -66,14 +66,14 @@ deploy() {
 	insert states "host, t, facts, ms, process, comm, threads, exec_user_ns, lock_futex_ns, idle_poll_ns" \
 		"name, at, of, 60000, 'shopd', 'worker', 4, 60000000000, toUInt64(9e9 * if(of = 8, 3, 1) * (0.9 + (h * 7 + m * 3) % 10 / 50)), 1000000000 FROM $rows"
 	insert samples "host, t, facts, process, comm, class, state, stack, ns, count" \
-		"name, at, of, 'shopd', 'worker', 'on-cpu', 'exec_user', 1, 60000000000, 10 FROM $rows"
+		"name, at, of, 'shopd', 'worker', 'on-cpu', 'exec_user', 1, if(of = 8, 20000000000, 60000000000), 10 FROM $rows"
 	insert stacks "hash, seen, functions" "1, now(), ['main', 'serve']"
 	query="ch://127.0.0.1:$store_port/fleet?from=$begun&to=$((begun + 3600))"
 }
 
 # A host counts for each version with the intervals that it had of it.
 compares_a_deploy() {
-	local output is_first="(facts = 7 AND host IN ('web-1', 'web-11', 'web-3', 'web-5', 'web-7', 'web-9'))"
+	local output labels is_first="(facts = 7 AND host IN ('web-1', 'web-11', 'web-3', 'web-5', 'web-7', 'web-9'))"
 
 	deploy "$1"
 	$ctprof fleet compare --by version=1.4,1.5 --format json "$query" > "$scratch/json"
@@ -86,6 +86,11 @@ compares_a_deploy() {
 	jq -e '[.[] | select(.name == "lock")][0] | .hosts == 6 and .peers == 12' "$scratch/json" > /dev/null
 	equal "the same by time, and 1.4 alone" "$($ctprof fleet regressions --format json --since $((begun + 1800)) "$query&label.version=1.4" | jq length)" 0
 	$ctprof fleet flame --by version=1.4,1.5 --format folded -o - "$query" > "$scratch/folded"
+	# The others are those of version 1.4, and a host only until its deploy.
+	for labels in '' '&label.version=1.*'; do
+		$ctprof fleet flame --by version=1.5 --format folded -o - "$query$labels" > "$scratch/others"
+		equal "all others, of '$labels'" "$(cat "$scratch/others")" "$(cat "$scratch/folded")"
+	done
 	# Every other host by name, with its minutes before a deploy. These are more, and scaled to those after it.
 	equal "a flame graph" "$(awk '{ print $2, $3 }' "$scratch/folded")" "$(sql "SELECT
 		toUInt64(round(sumIf(ns, is_first) * (SELECT sumIf(ms, facts = 8) / sumIf(ms, $is_first) FROM fleet.loads))), sumIf(ns, facts = 8)
