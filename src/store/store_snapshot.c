@@ -359,7 +359,7 @@ static void scale_thread(struct thread_record *record, uint64_t times, uint64_t 
 		if (metrics[i].kind == KIND_TOTAL && metric_set_has(&record->measured, i))
 			metric_place_u64(&record->values, &metrics[i],
 					 sum_scaled(metric_load_u64(&record->values, &metrics[i]),
-						times, parts));
+						    times, parts));
 }
 
 void store_snapshot_scale(struct ctprof_snapshot *snapshot, uint64_t times, uint64_t parts)
