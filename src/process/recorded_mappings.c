@@ -82,12 +82,17 @@ void recorded_mappings_give_back(struct recorded_mappings *recorded, uint32_t sl
 	(void)array_push(&recorded->walked, ((struct used_slot){ slot, now_ns }));
 }
 
+static bool is_walked_slot_due(const struct recorded_mappings *recorded, size_t i, uint64_t now_ns)
+{
+	return i < recorded->walked.count &&
+	       now_ns - recorded->walked.items[i].since_ns > RECORDED_KEPT_NS;
+}
+
 static void free_walked_slots(struct recorded_mappings *recorded, uint64_t now_ns)
 {
 	size_t count = 0;
 
-	while (count < recorded->walked.count &&
-	       now_ns - recorded->walked.items[count].since_ns > RECORDED_KEPT_NS)
+	while (is_walked_slot_due(recorded, count, now_ns))
 		free_slot(recorded, recorded->walked.items[count++].slot);
 	if (count)
 		array_drop_first(&recorded->walked, count);
@@ -334,9 +339,9 @@ static void answer_requests(struct recorded_mappings *recorded,
 	}
 }
 
-bool recorded_mappings_has_work(const struct recorded_mappings *recorded)
+bool recorded_mappings_has_work(const struct recorded_mappings *recorded, uint64_t now_ns)
 {
-	return recorded && (recorded->waiting.count || recorded->walked.count);
+	return recorded && (recorded->waiting.count || is_walked_slot_due(recorded, 0, now_ns));
 }
 
 void recorded_mappings_tick(struct recorded_mappings *recorded,

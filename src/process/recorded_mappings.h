@@ -56,8 +56,8 @@ void recorded_mappings_give_back(struct recorded_mappings *recorded, uint32_t sl
 void recorded_mappings_learn(struct recorded_mappings *recorded,
 			     const struct profile_mapping *mapping, struct cached_table *table);
 
-/* Do requests wait for tables, or slots for their time? Takes NULL. */
-bool recorded_mappings_has_work(const struct recorded_mappings *recorded);
+/* Do requests wait for tables, or is it time to give a slot back? Takes NULL. */
+bool recorded_mappings_has_work(const struct recorded_mappings *recorded, uint64_t now_ns);
 
 /* Answer the requests of the program. Never waits for a table. */
 void recorded_mappings_tick(struct recorded_mappings *recorded,

@@ -519,15 +519,17 @@ bool unwinder_had_changes(struct unwinder *unwinder)
 bool unwinder_has_work(const struct unwinder *unwinder)
 {
 	const struct unwind_table_cache_use tables = unwind_table_cache_usage(unwinder->tables);
+	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
 	return process_watch_has_waiting(unwinder->options.images) ||
 	       process_table_has_changed(unwinder->processes) ||
 	       process_watch_missed(unwinder->options.images) != unwinder->missed ||
 	       process_watch_is_readable(unwinder->options.images) ||
-	       !TAILQ_EMPTY(&unwinder->unread) || !TAILQ_EMPTY(&unwinder->late) ||
+	       unwinder_has_quiet(unwinder, now_ns) || !TAILQ_EMPTY(&unwinder->late) ||
 	       !TAILQ_EMPTY(&unwinder->asked) || unwinder->has_tables || unwinder->stacks.count ||
 	       unwinder_parts_due_ns(unwinder) != UINT64_MAX || tables.answered != tables.asked ||
-	       tables.parts != unwinder->parts || recorded_mappings_has_work(unwinder->recorded);
+	       tables.parts != unwinder->parts ||
+	       recorded_mappings_has_work(unwinder->recorded, now_ns);
 }
 
 uint64_t unwinder_due_ns(const struct unwinder *unwinder)

@@ -108,6 +108,9 @@ bool unwinder_is_over(uint64_t end_ns);
  * report what is unmapped, nor how many pages may be executed. */
 void unwinder_read_quiet(struct unwinder *unwinder);
 
+/* Has such a process been quiet for long enough? */
+bool unwinder_has_quiet(const struct unwinder *unwinder, uint64_t time_ns);
+
 /* Read processes for which a walk has found that what is known is wrong. */
 void unwinder_read_asked(struct unwinder *unwinder);
 

@@ -59,6 +59,18 @@ static bool read_unwound(struct unwinder *unwinder, struct unwinding *process)
 	return now && !now->is_over;
 }
 
+static bool is_quiet(const struct unwinding *process, uint64_t time_ns)
+{
+	return time_ns >= process->changed_ns && time_ns - process->changed_ns >= QUIET_NS;
+}
+
+bool unwinder_has_quiet(const struct unwinder *unwinder, uint64_t time_ns)
+{
+	const struct unwinding *process = TAILQ_FIRST(&unwinder->unread);
+
+	return process && is_quiet(process, time_ns);
+}
+
 void unwinder_read_quiet(struct unwinder *unwinder)
 {
 	const uint64_t time_ns = clock_ns(CLOCK_MONOTONIC), end_ns = unwinder_end_of_work();
@@ -66,8 +78,7 @@ void unwinder_read_quiet(struct unwinder *unwinder)
 
 	for (size_t i = 0; i < READS_A_TICK && !unwinder_is_over(end_ns); i++) {
 		process = TAILQ_FIRST(&unwinder->unread);
-		if (!process || time_ns - process->changed_ns < QUIET_NS ||
-		    time_ns < process->changed_ns)
+		if (!process || !is_quiet(process, time_ns))
 			break;
 		if (unwinder_is_user_free(unwinder, process)) {
 			read_unwound(unwinder, process);

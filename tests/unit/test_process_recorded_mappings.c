@@ -84,9 +84,12 @@ TEST(slots_are_apart_and_come_back)
 	assert_false(take_slot(&s, &again));
 	/* One that may be walked is not given to another process yet. */
 	recorded_mappings_give_back(s.recorded, slots[5], now);
+	assert_false(recorded_mappings_has_work(s.recorded, now + RECORDED_KEPT_NS / 2));
 	recorded_mappings_tick(s.recorded, NULL, now + RECORDED_KEPT_NS / 2);
 	assert_false(take_slot(&s, &again));
+	assert_true(recorded_mappings_has_work(s.recorded, now + 2 * RECORDED_KEPT_NS));
 	recorded_mappings_tick(s.recorded, NULL, now + 2 * RECORDED_KEPT_NS);
+	assert_false(recorded_mappings_has_work(s.recorded, now + 2 * RECORDED_KEPT_NS));
 	assert_true(take_slot(&s, &again));
 	assert_int_equal(again, slots[5]);
 	close_scene(&s);
