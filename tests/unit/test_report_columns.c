@@ -5,12 +5,14 @@
 
 static struct view view;
 static struct report report;
+static struct ctprof_snapshot candidate;
 
 static int setup(void **state)
 {
 	(void)state;
 	view_init(&view);
-	report = (struct report){ .view = &view, .comparing = true };
+	candidate = (struct ctprof_snapshot){ 0 };
+	report = (struct report){ .candidate = &candidate, .view = &view, .comparing = true };
 	return 0;
 }
 
@@ -40,6 +42,12 @@ static void expect_usual(enum display_format format, const char *expected)
 	struct columns columns = columns_usual(&report, format);
 
 	assert_string_equal(names_of(&columns), expected);
+}
+
+TEST(threads_of_a_query_are_not_counted)
+{
+	candidate.observed_ns = 1;
+	expect_usual(FORMAT_DELTA_ONLY, "group metric delta %");
 }
 
 TEST(every_display_format)
@@ -249,8 +257,8 @@ TEST(a_long_name_is_not_cut)
 
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
-UNIT_TESTS(CASE(every_display_format), CASE(one_snapshot_has_a_value),
-	   CASE(requested_columns_come_last), CASE(columns_of_show_and_compare),
-	   CASE(columns_that_mean_something_in_a_section), CASE(headings),
-	   CASE(every_column_of_a_row), CASE(a_long_arrow_is_cut), CASE(where_cells_stand),
-	   CASE(a_long_text_is_not_cut), CASE(a_long_name_is_not_cut))
+UNIT_TESTS(CASE(threads_of_a_query_are_not_counted), CASE(every_display_format),
+	   CASE(one_snapshot_has_a_value), CASE(requested_columns_come_last),
+	   CASE(columns_of_show_and_compare), CASE(columns_that_mean_something_in_a_section),
+	   CASE(headings), CASE(every_column_of_a_row), CASE(a_long_arrow_is_cut),
+	   CASE(where_cells_stand), CASE(a_long_text_is_not_cut), CASE(a_long_name_is_not_cut))
