@@ -122,23 +122,35 @@ static bool has_value(const struct values *values, const char *wanted)
 	return false;
 }
 
-/* "1.4, 1.5, 1.6": those that there are, to be freed. */
+static bool has_text(const char *const *items, size_t count, const char *text)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(items[i], text) == 0)
+			return true;
+	return false;
+}
+
+/* "1.4, 1.5, 1.6": those that there are, each once, until the text is long enough; to be freed. */
 static char *all_values(const struct values *values)
 {
+	struct {
+		ARRAY(const char *);
+	} seen = { 0 };
 	char *text = strdup("");
 
 	for (size_t i = 0; text && i < values->count && strlen(text) <= 200; i++) {
+		const char *value = values->items[i].value;
 		char *more;
-		bool is_new = true;
 
-		for (size_t k = 0; k < i; k++)
-			is_new &= strcmp(values->items[k].value, values->items[i].value) != 0;
-		if (!is_new)
+		if (has_text(seen.items, seen.count, value))
 			continue;
-		more = text_print("%s%s%s", text, *text ? ", " : "", values->items[i].value);
+		more = array_push(&seen, value)
+			       ? text_print("%s%s%s", text, *text ? ", " : "", value)
+			       : NULL;
 		free(text);
 		text = more;
 	}
+	array_deinit(&seen);
 	if (text)
 		text_make_safe(text);
 	return text;
@@ -366,21 +378,13 @@ static char *glob_of(const char *text)
 	return glob;
 }
 
-/* What a query of a group selects: hosts at equal distances in the order of their names, and by
- * facts the values that the label has while they are in the group. Texts are of the members. */
+/* What the query of a group selects: some of its hosts, at equal distances in the order of their
+ * names, and the values that the label of these has in the group. The members own the texts. */
 struct selected {
 	struct {
 		ARRAY(const char *);
 	} hosts, values;
 };
-
-static bool has_text(const char *const *items, size_t count, const char *text)
-{
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(items[i], text) == 0)
-			return true;
-	return false;
-}
 
 static void selected_deinit(struct selected *selected)
 {
