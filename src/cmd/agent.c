@@ -35,7 +35,7 @@
 #define INTERVAL_DEFAULT_NS (10 * NS_PER_S)
 /* How long the end waits for what was measured last to be sent. */
 #define DRAIN_NS (2 * NS_PER_S)
-/* Of a label's name and value. Kubernetes allows values of 63 bytes. */
+/* The most bytes of NAME=VALUE; Kubernetes allows 63 of a value. */
 #define LABEL_BYTES_MOST 1024
 /* Files of processes cost more than counters, and seldom change. */
 #define AGENT_WITHOUT                                                                     \
@@ -263,24 +263,30 @@ static size_t count_stores(const struct agent_arguments *a)
 	return count;
 }
 
+/* Text of the configuration, without control characters. */
+static void print_safe(const char *before, const char *text)
+{
+	_cleanup_free_ char *safe = text_safe_copy(text_of(text));
+
+	printf("%s%s", before, safe ? safe : "(no memory)");
+}
+
 static void print_stores(const struct agent_arguments *a)
 {
 	for (size_t s = 0; s < STORE_COUNT; s++)
-		for (size_t i = 0; i < a->urls[s].count; i++)
-			printf("send to %s at %s\n", store_names[s], a->urls[s].items[i]);
-	if (a->flush.directory)
-		printf("write profiles to %s\n", a->flush.directory);
-	if (a->web.listen)
-		printf("listen at %s\n", a->web.listen);
-}
-
-static void print_safe(const char *before, const char *text)
-{
-	_cleanup_free_ char *safe = strdup(text);
-
-	if (safe)
-		text_make_safe(safe);
-	printf("%s%s", before, safe ? safe : "");
+		for (size_t i = 0; i < a->urls[s].count; i++) {
+			printf("send to %s", store_names[s]);
+			print_safe(" at ", a->urls[s].items[i]);
+			printf("\n");
+		}
+	if (a->flush.directory) {
+		print_safe("write profiles to ", a->flush.directory);
+		printf("\n");
+	}
+	if (a->web.listen) {
+		print_safe("listen at ", a->web.listen);
+		printf("\n");
+	}
 }
 
 static void print_identity(const struct agent_identity *identity)
@@ -298,13 +304,17 @@ static int print_plan(const struct agent_arguments *a, const struct config *conf
 {
 	char size[UNITS_TEXT_MAX];
 
-	if (config->path)
-		printf("options: %s, then the command line\n", config->path);
+	if (config->path) {
+		print_safe("options: ", config->path);
+		printf(", then the command line\n");
+	}
 	print_identity(identity);
 	print_stores(a);
 	if (count_stores(a)) {
 		units_format(size, UNIT_BYTES, (__int128)a->spool_bytes);
-		printf("keep at most %s in %s until it is sent\n", size, a->spool);
+		printf("keep at most %s", size);
+		print_safe(" in ", a->spool);
+		printf(" until it is sent\n");
 	}
 	units_format(size, UNIT_BYTES, (__int128)a->profile.memory_limit);
 	printf("use at most %s of memory\n", size);

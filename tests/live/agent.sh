@@ -184,7 +184,11 @@ check_finds() {
 		# shellcheck disable=SC2086
 		fails 2 "$ctprof" agent --config /dev/null --check-config $options
 	done
-	has "control characters" "$("$ctprof" agent --config /dev/null --check-config --directory /tmp/x --host $'a\e[31mb')" "host a?[31mb"
+	has "control characters" "$("$ctprof" agent --config /dev/null --check-config --directory $'/tmp/\e[1mx' --host $'a\e[31mb')" \
+		"host a?[31mb
+measure every 10 s
+write profiles to /tmp/?[1mx
+"
 }
 
 # The command line replaces keys, also those that may repeat.
