@@ -339,8 +339,8 @@ static struct error *count_left_out(struct profile_loading *loading, struct stor
 	return err;
 }
 
-/* What agents write to the table losses about profiles (`what`), in the words of agent.c and of
- * rows of ClickHouse (insert.c). */
+/* The losses of profiles by the word that the table losses has in `what`: agent/agent.c and
+ * agent/insert.c write them. */
 #define LOST_FIELD(what, member)                              \
 	{                                                     \
 		what, offsetof(struct profile_losses, member) \
@@ -366,8 +366,9 @@ static struct error *take_losses(void *context, const union store_value *row)
 	return NULL;
 }
 
-/* What the profilers had no room for, and rows that did not reach the store. Losses of other sinks
- * are not missing here. */
+/* Events and the like that profilers had no room for (sink ''), and rows that did not reach
+ * ClickHouse. An agent with several ClickHouses names them clickhouse, clickhouse-2 and so on:
+ * which of them this one is, is not known, so those of all count. */
 static struct error *count_losses(struct profile_loading *loading, struct store *store)
 {
 	static const struct store_column columns[] = { { "what", STORE_STRING },
@@ -375,8 +376,8 @@ static struct error *count_losses(struct profile_loading *loading, struct store 
 	struct sql sql = store_sql(store);
 	struct error *err;
 
-	sql_add(&sql, "SELECT toString(what), sum(count) FROM losses WHERE sink IN ('', "
-		      "'clickhouse') AND what IN (");
+	sql_add(&sql, "SELECT toString(what), sum(count) FROM losses WHERE (sink = '' OR sink "
+		      "LIKE 'clickhouse%%') AND what IN (");
 	for (size_t i = 0; i < array_length(lost_fields); i++)
 		sql_add(&sql, "%s'%s'", i ? ", " : "", lost_fields[i].what);
 	sql_add(&sql, ") AND ");
@@ -481,5 +482,6 @@ void store_profile_scale(struct profile *profile, uint64_t times, uint64_t parts
 	scale(&losses->kept, times, parts);
 	scale(&losses->lost, times, parts);
 	scale(&losses->lost_ns, times, parts);
+	scale(&losses->rows_lost, times, parts);
 	scale(&profile->meta.observed_ns, times, parts);
 }

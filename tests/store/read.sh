@@ -81,6 +81,7 @@ tells_losses() {
 		('web-1', $((end_s - 60)), '', 'requests for memory', '--memory', 5),
 		('web-1', $((end_s - 60)), 'clickhouse', 'rows of samples', 'spool full', 600),
 		('web-1', $((end_s - 60)), 'clickhouse', 'rows of samples', 'refused', 7),
+		('web-1', $((end_s - 60)), 'clickhouse-2', 'rows of samples', 'refused', 2),
 		('web-1', $((end_s - 60)), 'clickhouse', 'rows of threads', 'refused', 1000),
 		('web-1', $((end_s - 60)), 'otlp', 'rows of samples', 'refused', 2000),
 		('web-1', $((end_s - 9000)), '', 'events of profiles', 'no room', 4000)"
@@ -89,7 +90,7 @@ tells_losses() {
 	has "threads" "$said" "threads   3 came when there was no room for them (--memory)"
 	has "tables" "$said" "no room for 4, nor"
 	has "memory" "$said" "memory    was refused 5 times"
-	has "rows" "$said" "rows      607 rows of samples did not reach the store"
+	has "rows" "$said" "rows      609 rows of samples did not reach the store"
 	has "all hosts" "$($ctprof flame -q "$query?to=$end_s")" "lost      21 events"$'\n'
 	said=$($ctprof flame -q "$query?to=$end_s&host=web-3")
 	has "a host without" "$said" "lost      nothing"
