@@ -407,6 +407,7 @@ struct error *spool_add(struct spool *spool, size_t sink, const struct sink_requ
 	struct text header = { NULL, 0 };
 	struct error *err = request_header_write(request, &header);
 	const uint64_t bytes = blocks_of(header.length + request->body.length);
+	const char *why = NULL; /* it is lost */
 	bool has_room = false;
 
 	if (!err) {
@@ -414,12 +415,12 @@ struct error *spool_add(struct spool *spool, size_t sink, const struct sink_requ
 		if (has_room)
 			err = add_file(spool, folder, header, request->body);
 	}
-	if (err || !has_room)
-		count_loss(spool, folder, text_of(request->what),
-			   !err ? bytes > spool->most ? "spool too small" : "spool full"
-			   : is_full(err->errnum) ? "disk full"
-						  : "not written",
-			   request->count);
+	if (err)
+		why = is_full(err->errnum) ? "disk full" : "not written";
+	else if (!has_room)
+		why = bytes > spool->most ? "spool too small" : "spool full";
+	if (why)
+		count_loss(spool, folder, text_of(request->what), why, request->count);
 	write_losses(spool);
 	free((void *)(uintptr_t)header.bytes);
 	return err;

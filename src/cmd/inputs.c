@@ -156,8 +156,8 @@ static struct error *check_kinds(const struct side *sides, size_t count)
  * another. */
 #define SAME_PERCENT 1
 
-/* Must totals be scaled? If so, the line that says it is printed. */
-static bool is_longer(const char *name, uint64_t observed, uint64_t shortest, FILE *notes)
+/* Must totals be scaled? If so, print a line that says so. */
+static bool note_if_longer(const char *name, uint64_t observed, uint64_t shortest, FILE *notes)
 {
 	char from[UNITS_TEXT_MAX], to[UNITS_TEXT_MAX];
 
@@ -183,7 +183,7 @@ struct error *inputs_equalise(const struct side *sides, size_t count, FILE *note
 	for (size_t i = 0; i < count; i++) {
 		const uint64_t observed = sides[i].snapshot->observed_ns;
 
-		if (is_longer(sides[i].name, observed, shortest, notes))
+		if (note_if_longer(sides[i].name, observed, shortest, notes))
 			store_snapshot_scale((struct ctprof_snapshot *)(uintptr_t)sides[i].snapshot,
 					     shortest, observed);
 	}
@@ -203,7 +203,7 @@ void inputs_equalise_profiles(const struct named_profile *profiles, size_t count
 	for (size_t i = 0; i < count; i++) {
 		const uint64_t observed = profiles[i].profile->meta.observed_ns;
 
-		if (observed && is_longer(profiles[i].path, observed, shortest, notes))
+		if (observed && note_if_longer(profiles[i].path, observed, shortest, notes))
 			store_profile_scale(profiles[i].profile, shortest, observed);
 	}
 }

@@ -32,8 +32,8 @@ static const struct fleet_measure *measure_of(const struct fleet_report *report,
 	return &report->data->measures.items[finding->measure];
 }
 
-/* Functions of one path whose time is that of the function that the last of them calls have nearly
- * the same values, and so follow each other in the order of findings. */
+/* Functions that call each other and do little besides have nearly the same values, so they follow
+ * each other in the order of findings. */
 #define SAME_PATH 0.02
 
 static bool is_near(double one, double other)

@@ -34,7 +34,7 @@ struct columns columns_usual(const struct report *report, enum display_format fo
 	struct columns columns = { 0 };
 
 	add_column(&columns, COLUMN_GROUP);
-	/* Of a query, rows are programs; the metric thread_count says how many threads they had. */
+	/* Rows of a query are programs: how many threads they had is the metric thread_count. */
 	if (!report->candidate->observed_ns)
 		add_column(&columns, COLUMN_THREADS);
 	add_column(&columns, COLUMN_METRIC);

@@ -56,7 +56,7 @@ static void print_events(FILE *out, const struct profile *profile, bool all)
 	fputc('\n', out);
 }
 
-/* Stores have no time of what was lost, and hits of probes have none. */
+/* Without a time where it is not known: of losses in stores, and of hits of probes. */
 static void print_lost(FILE *out, const struct profile_losses *l, double kept_ns)
 {
 	char value[UNITS_TEXT_MAX];
@@ -109,7 +109,7 @@ static void print_truncated(FILE *out, const struct profile_meta *meta, bool all
 			" tables    no room for %" PRIu64 ", nor for %" PRIu64
 			" mappings of large processes: their stacks use frame pointers\n",
 			l->tables_lost, l->mappings_lost);
-	/* Of agents, whose limits the store does not have. */
+	/* A store does not record the limits of agents. */
 	if (l->memory_refused && !meta->memory_limit)
 		fprintf(out, " memory    was refused %" PRIu64 " time%s: --memory was reached\n",
 			l->memory_refused, plural(l->memory_refused));

@@ -90,7 +90,7 @@ static void make_columns(const struct report *report, const struct group *const 
 	*ret = (struct columns_made){
 		.items = { { report->view->axis->heading, .type = TABLE_TEXT, .field = NAME },
 			   { "threads", .type = TABLE_COUNT, .minor = 1, .field = THREADS } },
-		/* Of a query, a row has programs, which are several threads. */
+		/* A row of a query counts programs, and not their threads. */
 		.count = report->candidate->observed_ns ? 1 : 2,
 	};
 	for (size_t i = 0; i < count; i++)

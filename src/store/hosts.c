@@ -379,7 +379,7 @@ static struct error *no_host(struct store *store, const struct store_url *url)
 		stamp_of(there.last_s).text);
 }
 
-/* Of hosts that have none in the table, or that are not there at all. */
+/* The error for hosts without rows in the table, or if there are no such hosts. */
 static struct error *no_rows_of(struct store *store, const struct store_url *url, const char *table)
 {
 	struct there there;

@@ -380,7 +380,7 @@ TEST(cannot_remove_any)
 	assert_int_equal(spool_bytes(scene.spool), 3 * 4096);
 	expect_first(&scene, 0, "next");
 	assert_int_equal(spool_losses(scene.spool)->count, 0);
-	/* What can be removed is dropped, although it is newer. */
+	/* The newer request is dropped, since the older one cannot be removed. */
 	add(&scene, 1, "third", 1000);
 	add(&scene, 1, "fourth", 10000);
 	assert_int_equal(lost(&scene, "rows", "spool full"), 100);
