@@ -38,6 +38,13 @@ struct fleet_findings {
 	size_t too_little;       /* values of hosts left out, as the program ran too little */
 };
 
+/* What it is of. */
+static inline const struct fleet_measure *fleet_finding_measure(const struct fleet_data *data,
+								const struct fleet_finding *finding)
+{
+	return &data->measures.items[finding->measure];
+}
+
 void fleet_findings_deinit(struct fleet_findings *findings);
 
 /* Compute q over all tests, sort the findings that are significant and large enough, and move the
