@@ -16,6 +16,7 @@
 #include "fleet/groups.h"
 #include "fleet/outliers.h"
 #include "store/hosts.h"
+#include "store/no_rows.h"
 
 /* Slices after a point in time, and at most before it. */
 #define SLICES_AFTER  8

@@ -7,6 +7,7 @@
 #include "fleet/cgroup_labels.h"
 #include "fleet/hosts.h"
 #include "fleet/query_url.h"
+#include "store/no_rows.h"
 
 static void member_deinit(struct fleet_member *member)
 {
@@ -100,6 +101,8 @@ static struct error *load_values(struct store *store, const struct store_url *ur
 						values);
 	groups->by_facts = !by_host;
 	err = by_host ? fleet_load_hosts(store, url, &hosts) : fleet_load_facts(store, url, &hosts);
+	if (!err && !hosts.count)
+		err = store_nothing(store, url, "loads");
 	for (size_t i = 0; !err && i < hosts.count; i++) {
 		const struct fleet_host *host = &hosts.items[i];
 		const char *value = by_host ? host->name : fleet_host_label(host, groups->label);
@@ -137,16 +140,20 @@ static char *all_values(const struct values *values)
 		ARRAY(const char *);
 	} seen = { 0 };
 	char *text = strdup("");
+	bool is_cut = false;
 
-	for (size_t i = 0; text && i < values->count && strlen(text) <= 200; i++) {
+	for (size_t i = 0; text && !is_cut && i < values->count; i++) {
 		const char *value = values->items[i].value;
-		char *more;
+		char *more = NULL;
 
 		if (has_text(seen.items, seen.count, value))
 			continue;
-		more = array_push(&seen, value)
-			       ? text_print("%s%s%s", text, *text ? ", " : "", value)
-			       : NULL;
+		is_cut = strlen(text) > 200;
+		if (is_cut)
+			more = text_print("%s, ...", text);
+		else if (array_push(&seen, value))
+			more = text_print("%s%s%.40s", text, seen.count > 1 ? ", " : "",
+					  *value ? value : "\"\"");
 		free(text);
 		text = more;
 	}
@@ -161,13 +168,8 @@ static struct error *no_group(const struct fleet_groups *groups, const struct va
 {
 	_cleanup_free_ char *all = all_values(values);
 
-	if (!all)
-		return &error_no_memory;
-	if (!*all)
-		return error_create("no host of this query has a label '%.60s'; ctprof fleet hosts "
-				    "shows those that there are",
-				    groups->label);
-	return error_create("--by %.60s%s; there are: %s", groups->label, why, all);
+	return all ? error_create("--by %.60s%s; there are: %s", groups->label, why, all)
+		   : &error_no_memory;
 }
 
 static struct error *no_value(const struct fleet_groups *groups, const struct values *values,
@@ -272,7 +274,9 @@ struct error *fleet_find_groups(struct store *store, const struct store_url *url
 	struct values values = { 0 };
 	struct error *err = load_values(store, url, groups, &values);
 
-	if (!err && !groups->second)
+	if (!err && !values.count)
+		err = store_no_label(store, url, groups->label);
+	else if (!err && !groups->second)
 		err = choose_values(groups, &values);
 	else if (!err && !has_value(&values, groups->second))
 		err = no_value(groups, &values, groups->second);

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "store/hosts.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/sum.h"
-#include "snapshot/timestamp.h"
+#include "store/no_rows.h"
 #include "store/spans.h"
 
 #define HOSTS_MOST UINT64_C(100000)
@@ -281,137 +278,4 @@ uint64_t store_hosts_memory(const struct store_hosts *hosts)
 	for (size_t i = 0; i < hosts->count; i++)
 		sum_add(&sum, hosts->items[i].memory_bytes);
 	return sum;
-}
-
-/* --- nothing --- */
-
-#define NAMED_MOST 6
-
-/* What there is: names, and when. */
-struct there {
-	char names[400];
-	size_t length, shown;
-	uint64_t count;
-	uint64_t first_s, last_s;
-};
-
-static struct error *take_there(void *context, const union store_value *values)
-{
-	struct there *there = context;
-	_cleanup_free_ char *name = text_safe_copy(values[0].text);
-	int length;
-
-	if (!name)
-		return &error_no_memory;
-	there->count++;
-	if (!there->first_s || values[1].number < there->first_s)
-		there->first_s = values[1].number;
-	if (values[2].number > there->last_s)
-		there->last_s = values[2].number;
-	if (there->shown == NAMED_MOST)
-		return NULL;
-	length = snprintf(there->names + there->length, sizeof(there->names) - there->length,
-			  "%s%.40s", there->shown ? ", " : "", *name ? name : "\"\"");
-	there->shown++;
-	if (length > 0)
-		there->length += (size_t)length;
-	return NULL;
-}
-
-static struct error *find_there(struct store *store, const struct store_url *url, bool in_time,
-				const char *table, const char *column, struct there *ret)
-{
-	static const struct store_column columns_there[] = { { "name", STORE_STRING },
-							     { "first", STORE_TIME },
-							     { "last", STORE_TIME } };
-	struct sql sql = store_sql(store);
-	struct error *err;
-
-	sql_add(&sql, "SELECT toString(%s), min(t), max(t) FROM %s WHERE ", column, table);
-	if (in_time)
-		sql_add_time(&sql, url, SQL_SELECT_HOSTS);
-	else
-		sql_add(&sql, "1");
-	sql_add(&sql, " GROUP BY %s ORDER BY count() DESC, %s LIMIT 1000", column, column);
-	*ret = (struct there){ 0 };
-	err = store_query(store, &sql, columns_there, array_length(columns_there), 1000, take_there,
-			  ret);
-	sql_deinit(&sql);
-	return err;
-}
-
-static void print_more(struct there *there)
-{
-	if (there->count > there->shown)
-		snprintf(there->names + there->length, sizeof(there->names) - there->length,
-			 " and %" PRIu64 "%s more", there->count - there->shown,
-			 there->count == 1000 ? " or" : "");
-}
-
-/* "2026-11-20T12:30:05Z". */
-struct stamp {
-	char text[TIMESTAMP_TEXT_SIZE];
-};
-
-static struct stamp stamp_of(uint64_t seconds)
-{
-	struct stamp stamp;
-
-	timestamp_print(stamp.text, seconds * 1000);
-	memcpy(stamp.text + sizeof("2026-11-20T12:30:05") - 1, "Z", 2);
-	return stamp;
-}
-
-static struct error *no_host(struct store *store, const struct store_url *url)
-{
-	const struct stamp from = stamp_of(url->from_s), to = stamp_of(url->to_s);
-	struct there there;
-	struct error *err = find_there(store, url, false, "loads", "host", &there);
-
-	if (err)
-		return err;
-	if (!there.count)
-		return error_coded(ENODATA, "the tables are empty: no agent has sent anything");
-	print_more(&there);
-	return error_coded(
-		ENODATA, "no selected host has rows from %s to %s; the store has %s, from %s to %s",
-		from.text, to.text, there.names, stamp_of(there.first_s).text,
-		stamp_of(there.last_s).text);
-}
-
-/* The error for hosts without rows in the table, or if there are no such hosts. */
-static struct error *no_rows_of(struct store *store, const struct store_url *url, const char *table)
-{
-	struct there there;
-	struct error *err = find_there(store, url, true, "loads", "host", &there);
-
-	if (err)
-		return err;
-	if (!there.count)
-		return no_host(store, url);
-	return error_coded(ENODATA, "the selected hosts have no rows of %s from %s to %s", table,
-			   stamp_of(url->from_s).text, stamp_of(url->to_s).text);
-}
-
-struct error *store_nothing(struct store *store, const struct store_url *url, const char *table)
-{
-	static const enum store_selector order[] = { STORE_SELECT_PROCESS, STORE_SELECT_COMM,
-						     STORE_SELECT_CGROUP };
-	enum store_selector by = STORE_SELECT_PROCESS;
-	struct there there;
-	struct error *err;
-
-	if (strcmp(table, "loads") == 0)
-		return no_host(store, url);
-	for (size_t i = array_length(order); i--;)
-		if (url->globs[order[i]].count)
-			by = order[i];
-	err = find_there(store, url, true, table, store_selector_names[by], &there);
-	if (err)
-		return err;
-	if (!there.count)
-		return no_rows_of(store, url, table);
-	print_more(&there);
-	return error_coded(ENODATA, "no rows of %s match; values of '%s' in this time: %s", table,
-			   store_selector_names[by], there.names);
 }

@@ -53,12 +53,6 @@ const char *store_hosts_cpu_model(const struct store_hosts *hosts);
 uint64_t store_hosts_cpus(const struct store_hosts *hosts);
 uint64_t store_hosts_memory(const struct store_hosts *hosts);
 
-/* The error (errnum ENODATA) for a query that found no rows in `table` ("samples", "states",
- * "threads" or "loads"). It names what the store has instead: the most frequent values of the
- * column that the URL selects by, or hosts and times. */
-struct error *store_nothing(struct store *store, const struct store_url *url,
-			    const char *table) MUST_CHECK;
-
 void store_hosts_deinit(struct store_hosts *hosts);
 
 #endif

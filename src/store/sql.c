@@ -255,18 +255,16 @@ static bool is_first_of_name(const struct store_url *url, size_t label)
 	return true;
 }
 
+const struct sql_fact sql_facts[SQL_FACTS] = { { "kernel", "kernel" },
+					       { "arch", "arch" },
+					       { "cpu_model", "cpu_model" },
+					       { "agent", "version" } };
+
 const char *sql_fact_column(const char *name)
 {
-	static const struct {
-		const char *name, *column;
-	} facts[] = { { "kernel", "kernel" },
-		      { "arch", "arch" },
-		      { "cpu_model", "cpu_model" },
-		      { "agent", "version" } };
-
-	for (size_t i = 0; i < array_length(facts); i++)
-		if (strcmp(facts[i].name, name) == 0)
-			return facts[i].column;
+	for (size_t i = 0; i < SQL_FACTS; i++)
+		if (strcmp(sql_facts[i].name, name) == 0)
+			return sql_facts[i].column;
 	return NULL;
 }
 

@@ -54,8 +54,13 @@ void sql_add_selection(struct sql *sql, const struct store_url *url, unsigned se
 #define SQL_SELECT_HOSTS      (SQL_SELECT_HOST_NAMES | SQL_HAS_FACTS)
 #define SQL_SELECTORS_ALL     (((1u << STORE_SELECTORS) - 1) | SQL_HAS_FACTS)
 
-/* What has a value without being a label of the configuration: "kernel", "arch", "cpu_model",
- * "agent". NULL: no such fact. Otherwise its column of `hosts`. */
+/* What has a value without being a label of the configuration, and its column of `hosts`. */
+#define SQL_FACTS 4
+extern const struct sql_fact {
+	const char *name, *column;
+} sql_facts[SQL_FACTS];
+
+/* NULL: no such fact. */
 const char *sql_fact_column(const char *name);
 
 /*

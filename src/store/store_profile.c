@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "state/reading.h"
 #include "store/hosts.h"
+#include "store/no_rows.h"
 #include "store/spans.h"
 
 #define STACKS_MOST UINT64_C(2000000)

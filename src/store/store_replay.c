@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "store/hosts.h"
+#include "store/no_rows.h"
 #include "store/replay_sums.h"
 #include "store/spans.h"
 #include "store/thread_rows.h"

@@ -6,6 +6,7 @@
 #include "base/sum.h"
 #include "profile/profile.h"
 #include "store/hosts.h"
+#include "store/no_rows.h"
 #include "store/spans.h"
 #include "store/thread_rows.h"
 

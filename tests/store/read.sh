@@ -257,6 +257,22 @@ tells_what_there_is() {
 	has "processes" "$output" "values of 'process' in this time: "
 	fails 1 $ctprof show "$query?comm=x';DROP%20TABLE%20samples&to=$end_s"
 	has "names" "$output" "values of 'comm' in this time: worker-"
+	for command in show "fleet hosts"; do
+		fails 1 $ctprof $command "$query?label.verion=1.2&to=$end_s"
+		has "labels" "$output" "no host has a label 'verion'; there are: kernel, arch, cpu_model, agent, owner, version"
+		fails 1 $ctprof $command "$query?label.version=1.2&label.version=1.1&label.kernel=5*%1b&to=$end_s"
+		has "values of a fact" "$output" "no host matches label.kernel; its values are: 6.1.0"
+	done
+	insert "hosts (host, seen, boot, label_names, label_values) SELECT concat('db-', toString(number)), toDateTime($end_s), 'b',
+		['version', concat('l', toString(number))], [concat(toString(number), '$(printf 'x%.0s' {1..200})'), ''] FROM numbers(20)"
+	fails 1 $ctprof flame "$query?label.version=2&to=$end_s"
+	has "most frequent values" "$output" "its values are: 1.2, 0x"
+	has "a bounded list" "$output" "x and 14 more"
+	fails 1 $ctprof flame "$query?label.verion=2&to=$end_s"
+	has "most frequent labels" "$output" "agent, version, owner, l0, "
+	between "bytes of labels" 100 "${#output}" 600
+	fails 1 $ctprof fleet flame --by verion "$query?to=$end_s"
+	has "labels to divide by" "$output" "no host of this query has a label 'verion'; there are: kernel"
 	# Sums of its hour are of other times, and count only if rows of the time are no longer kept.
 	for command in flame show; do
 		fails 1 $ctprof $command "$query?from=$((end_s + 60))&to=$((end_s + 120))"

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Errors (errnum ENODATA) for queries that select nothing. They name what the store has instead: at
+ * most eight names, of 40 bytes each.
+ */
+#ifndef STORE_NO_ROWS_H
+#define STORE_NO_ROWS_H
+
+#include "store/query.h"
+
+/* No rows in `table` ("samples", "states", "threads" or "loads"): labels or values of labels, if a
+ * label of the URL selects no host; the most frequent values of the column that the URL selects by;
+ * or hosts and times. */
+struct error *store_nothing(struct store *store, const struct store_url *url,
+			    const char *table) MUST_CHECK;
+
+/* No host that the URL selects has a label of this name; `url` NULL: no host at all. */
+struct error *store_no_label(struct store *store, const struct store_url *url,
+			     const char *name) MUST_CHECK;
+
+#endif
