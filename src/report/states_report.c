@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "report/table.h"
+#include "snapshot/timestamp.h"
 
 const char *const states_format_names[STATES_FORMAT_COUNT] = {
 #define STATES_FORMAT_NAME(id, name, ...) [STATES_FORMAT_##id] = name,
@@ -473,6 +474,15 @@ struct error *states_report_begin(const struct states_report *report, FILE *out)
 	return err ? err : written(out);
 }
 
+static void print_time(const struct state_window *window, FILE *out)
+{
+	char at[TIMESTAMP_TEXT_SIZE], length[UNITS_TEXT_MAX];
+
+	timestamp_print(at, window->at_unix_ns / (NS_PER_S / 1000));
+	fprintf(out, "window of %s until %s\n",
+		units_format(length, UNIT_NS, (__int128)length_of(window)), at);
+}
+
 static struct error *print_state_rows(const struct states_report *report, FILE *out)
 {
 	const bool is_text = report->format == STATES_FORMAT_TABLE;
@@ -484,6 +494,8 @@ static struct error *print_state_rows(const struct states_report *report, FILE *
 	struct table table;
 	struct error *err;
 
+	if (is_text && report->has_time)
+		print_time(report->window, out);
 	for (size_t i = 0; i < column_count; i++)
 		if (!*columns[i].name)
 			columns[i].name = state_grouping_names[report->grouping];

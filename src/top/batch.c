@@ -216,6 +216,7 @@ static struct error *print_window(struct top *top, size_t number)
 		.format = a->format,
 		.width = terminal_table_width(),
 		.colour = terminal_wants_colour(),
+		.has_time = top->replay,
 		.user_name = top_user_name,
 		.context = &top->users,
 	};

@@ -192,7 +192,9 @@ replays_add_up() {
 		$s.exec + $s.runnable + $s.sleep + $s.lock + $s.idle + $s.paging + $s.stopped] | @tsv' "$scratch/windows" | sort)" \
 		"$(sql "SELECT intDiv(toUInt32(t) - $at, 5) - if(toUInt32(t) - $at > 20, 4, 0) AS n, tid, ms * 1000000, run_time_ns,
 			state_sleep_ns, ms * 1000000 + 999999 FROM fleet.threads ORDER BY n, tid" | sort)"
-	has "shares" "$($ctprof top --batch --count 1 --replay "$query?host=web-1&from=$at&to=$end_s" | tr -s ' ')" " 1.4% "
+	$ctprof top --batch --count 1 --replay "$query?host=web-1&from=$at&to=$end_s" | tr -s ' ' > "$scratch/text"
+	has "shares" "$(cat "$scratch/text")" " 1.4% "
+	has "the time" "$(cat "$scratch/text")" "window of 4.998s until $(date -u -d "@$((at + 4))" +%FT%T).998Z"
 	equal "sums of a time" "$(value "$query?from=$at&to=$end_s" state_watched_ns)" \
 		"$(sql "SELECT sum(run_time_ns + wait_time_ns + state_sleep_ns) FROM fleet.threads")"
 }
