@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/glob.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* --- one element: what stands for one byte --- */
 
 struct element {
@@ -263,4 +266,18 @@ struct error *pattern_check(const char *pattern)
 		}
 	}
 	return NULL;
+}
+
+char *pattern_of_text(const char *text)
+{
+	char *pattern = malloc(2 * strlen(text) + 1), *to = pattern;
+
+	for (; pattern && *text; text++) {
+		if (strchr("*?[\\", *text))
+			*to++ = '\\';
+		*to++ = *text;
+	}
+	if (pattern)
+		*to = '\0';
+	return pattern;
 }

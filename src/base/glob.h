@@ -38,6 +38,9 @@ struct error *glob_check(const char *glob) MUST_CHECK;
  * its ], or a backslash before nothing. */
 struct error *pattern_check(const char *pattern) MUST_CHECK;
 
+/* The pattern that matches this text alone. To be freed; NULL: no memory. */
+char *pattern_of_text(const char *text);
+
 /*
  * Does the whole of `path` match? `glob` is one that glob_check takes. What does not start with a
  * slash matches nothing.

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/glob.h"
 #include "base/percent.h"
 #include "fleet/cgroup_labels.h"
 #include "fleet/hosts.h"
@@ -367,21 +368,6 @@ char *fleet_group_name(const struct fleet_groups *groups, bool second)
 /* How many hosts a query may name beside its other values. */
 #define HOSTS_OF_URL ((size_t)STORE_URL_VALUES_MAX / 2)
 
-/* The glob that matches this text alone, to be freed. */
-static char *glob_of(const char *text)
-{
-	char *glob = malloc(2 * strlen(text) + 1), *to = glob;
-
-	for (; glob && *text; text++) {
-		if (strchr("*?[\\", *text))
-			*to++ = '\\';
-		*to++ = *text;
-	}
-	if (glob)
-		*to = '\0';
-	return glob;
-}
-
 /* What the query of a group selects: some of its hosts, at equal distances in the order of their
  * names, and the values that the label of these has in the group. The members own the texts. */
 struct selected {
@@ -422,11 +408,12 @@ static bool select_members(const struct fleet_groups *groups, uint8_t group, siz
 	return true;
 }
 
-/* "NAME=VALUE" behind the URL. */
+/* "NAME=PATTERN" behind the URL. */
 static bool add_parameter(char **url, const char *name, const char *value)
 {
 	_cleanup_free_ char *encoded_name = percent_encode(text_of(name));
-	_cleanup_free_ char *encoded = percent_encode(text_of(value));
+	_cleanup_free_ char *pattern = pattern_of_text(value);
+	_cleanup_free_ char *encoded = pattern ? percent_encode(text_of(pattern)) : NULL;
 	char *more = encoded_name && encoded ? text_print("%s&%s=%s", *url, encoded_name, encoded)
 					     : NULL;
 
@@ -438,27 +425,18 @@ static bool add_parameter(char **url, const char *name, const char *value)
 /* The first of each replaces those of the URL. */
 static char *url_of_selected(const char *url, const char *label, const struct selected *selected)
 {
-	const size_t values = selected->values.count;
-	_cleanup_free_ char *first = values ? glob_of(selected->values.items[0]) : NULL;
-	char *text = NULL;
+	const bool has_label = selected->values.count;
+	char *text = fleet_url_with(
+		url, &(struct fleet_parameters){ .host = selected->hosts.items[0],
+						 .label_name = has_label ? label : NULL,
+						 .label = has_label ? selected->values.items[0]
+								    : NULL });
+	bool ok = text;
 
-	if (first || !values)
-		text = fleet_url_with(
-			url, &(struct fleet_parameters){ .host = selected->hosts.items[0],
-							 .label_name = first ? label : NULL,
-							 .label = first });
-	for (size_t i = 1; text && i < values; i++) {
-		_cleanup_free_ char *glob = glob_of(selected->values.items[i]);
-
-		if (glob) {
-			add_parameter(&text, label, glob);
-		} else {
-			free(text);
-			text = NULL;
-		}
-	}
-	for (size_t i = 1; text && i < selected->hosts.count; i++)
-		add_parameter(&text, "host", selected->hosts.items[i]);
+	for (size_t i = 1; ok && i < selected->values.count; i++)
+		ok = add_parameter(&text, label, selected->values.items[i]);
+	for (size_t i = 1; ok && i < selected->hosts.count; i++)
+		ok = add_parameter(&text, "host", selected->hosts.items[i]);
 	return text;
 }
 

@@ -6,10 +6,12 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/glob.h"
 #include "base/percent.h"
 
 struct parameter {
 	const char *name, *value;
+	bool is_pattern;
 };
 
 /* A name may be written with %XX. False: no memory. */
@@ -27,6 +29,20 @@ static bool look_up(struct text word, const struct parameter *parameters, size_t
 		return true;
 	for (size_t i = 0; i < count && !*ret_replaced; i++)
 		*ret_replaced = parameters[i].value && strcmp(name, parameters[i].name) == 0;
+	return true;
+}
+
+/* False: no memory. */
+static bool write_parameter(FILE *out, const struct parameter *parameter)
+{
+	_cleanup_free_ char *name = percent_encode(text_of(parameter->name));
+	_cleanup_free_ char *pattern = parameter->is_pattern ? pattern_of_text(parameter->value)
+							     : strdup(parameter->value);
+	_cleanup_free_ char *value = pattern ? percent_encode(text_of(pattern)) : NULL;
+
+	if (!name || !value)
+		return false;
+	fprintf(out, "%s=%s", name, value);
 	return true;
 }
 
@@ -48,15 +64,11 @@ static bool write_url(FILE *out, const char *url, const struct parameter *parame
 		separator = '&';
 	}
 	for (size_t i = 0; i < count; i++) {
-		_cleanup_free_ char *name = NULL, *value = NULL;
-
 		if (!parameters[i].value)
 			continue;
-		name = percent_encode(text_of(parameters[i].name));
-		value = percent_encode(text_of(parameters[i].value));
-		if (!name || !value)
+		fputc(separator, out);
+		if (!write_parameter(out, &parameters[i]))
 			return false;
-		fprintf(out, "%c%s=%s", separator, name, value);
 		separator = '&';
 	}
 	return true;
@@ -64,11 +76,11 @@ static bool write_url(FILE *out, const char *url, const struct parameter *parame
 
 char *fleet_url_with(const char *url, const struct fleet_parameters *with)
 {
-	const struct parameter parameters[] = { { "host", with->host },
-						{ "process", with->process },
-						{ "from", with->from },
-						{ "to", with->to },
-						{ with->label_name, with->label } };
+	const struct parameter parameters[] = { { "host", with->host, true },
+						{ "process", with->process, true },
+						{ "from", with->from, false },
+						{ "to", with->to, false },
+						{ with->label_name, with->label, true } };
 	char *text = NULL;
 	size_t length;
 	FILE *out = open_memstream(&text, &length);

@@ -6,7 +6,11 @@
 #ifndef FLEET_QUERY_URL_H
 #define FLEET_QUERY_URL_H
 
-/* New values of parameters of a URL; NULL: leave what the URL has. */
+/*
+ * New values of parameters of a URL; NULL: leave what the URL has. Hosts, programs and values of
+ * labels are names of the store, which are written so that they match themselves only: in URLs they
+ * are globs.
+ */
 struct fleet_parameters {
 	const char *host, *process, *from, *to;
 	const char *label_name; /* "label.version"; NULL with `label` NULL */

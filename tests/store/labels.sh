@@ -97,7 +97,24 @@ compares_a_deploy() {
 		FROM (SELECT ns, facts, $is_first AS is_first FROM fleet.samples)" | tr '\t' ' ')"
 }
 
+# Names of hosts with characters of globs: each stands for itself where a command selects the host.
+selects_hosts_of_groups() {
+	local url first='a*' second='a[*]\'
+
+	start_store "$1"
+	$driver schema "$store_url/" fleet
+	begun=$(($(date +%s) - 100))
+	insert loads "host, t, ms" "arrayJoin(['a*', 'a[*]\\\\', 'ab', 'a*\\\\']), toDateTime($begun), 10000"
+	insert stacks "hash, seen, functions" "1, toDateTime($begun), ['main']"
+	insert samples "host, t, process, comm, class, state, stack, ns, count" "h, toDateTime($begun), 'shopd', 'worker', 'on-cpu', 'exec_user', 1,
+		length(h) * 1000, 1 FROM (SELECT arrayJoin(['a*', 'a[*]\\\\', 'ab', 'a*\\\\']) AS h)"
+	insert hosts "host, seen, boot" "h, toDateTime($begun), 'b' FROM (SELECT DISTINCT host AS h FROM fleet.loads)"
+	equal "two hosts" "$($ctprof fleet flame --by "host=$first,$second" --format folded -o - "ch://127.0.0.1:$store_port/fleet")" \
+		"main 2000 5000"
+}
+
 for kind in new old; do
+	run_case "hosts are selected by their names, $kind" selects_hosts_of_groups "$kind"
 	run_case "labels are those of the time of an interval, $kind" follows_agents "$kind"
 	run_case "a deploy divides hosts, $kind" compares_a_deploy "$kind"
 done

@@ -221,6 +221,21 @@ TEST(patterns)
 	}
 }
 
+TEST(patterns_of_texts)
+{
+	static const char *const texts[] = { "", "web-1", "a*b?c[d]e\\", "[!a]", "\\*", "]-^" };
+
+	for (size_t i = 0; i < array_length(texts); i++) {
+		char *pattern = pattern_of_text(texts[i]);
+
+		assert_non_null(pattern);
+		expect_ok(pattern_check(pattern));
+		assert_int_equal(fnmatch(pattern, texts[i], 0), 0);
+		assert_int_equal(fnmatch(pattern, "axbxcde", 0), FNM_NOMATCH);
+		free(pattern);
+	}
+}
+
 /* It would take their [ for itself, and the backslash for nothing. */
 TEST(invalid_patterns)
 {
@@ -368,7 +383,8 @@ TEST(random_globs_as_fnmatch_has_it)
 UNIT_TESTS(cmocka_unit_test(plain_paths), cmocka_unit_test(one_segment),
 	   cmocka_unit_test(any_number_of_segments), cmocka_unit_test(classes),
 	   cmocka_unit_test(escapes), cmocka_unit_test(invalid_globs), cmocka_unit_test(patterns),
-	   cmocka_unit_test(invalid_patterns),
+	   cmocka_unit_test(escapes), cmocka_unit_test(invalid_globs),
+	   cmocka_unit_test(patterns_of_texts), cmocka_unit_test(invalid_patterns),
 	   cmocka_unit_test(patterns_with_backslashes_before_brackets),
 	   cmocka_unit_test(globs_that_could_take_for_ever), cmocka_unit_test(the_longest_glob),
 	   cmocka_unit_test(random_globs_as_fnmatch_has_it))

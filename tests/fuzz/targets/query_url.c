@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/glob.h"
 #include "fuzz.h"
 #include "store/url.h"
 
@@ -16,20 +17,21 @@
 static void check_host(const char *url, const struct store_url *before, const char *host)
 {
 	const struct fleet_parameters parameters = { .host = host };
-	char *changed = fleet_url_with(url, &parameters), *twice;
+	char *changed = fleet_url_with(url, &parameters), *pattern = pattern_of_text(host), *twice;
 	struct store_url after;
 	struct error *err;
 
-	must(changed);
+	must(changed && pattern);
 	err = store_url_parse(changed, NOW, &after);
 	if (err) {
-		/* A glob may be malformed. */
+		must(strlen(pattern) > GLOB_MAX || before->globs[STORE_SELECT_HOST].count == 0);
 		fuzz_check_error(err);
+		free(pattern);
 		free(changed);
 		return;
 	}
 	must(after.globs[STORE_SELECT_HOST].count == 1);
-	must(strcmp(after.globs[STORE_SELECT_HOST].items[0], host) == 0);
+	must(strcmp(after.globs[STORE_SELECT_HOST].items[0], pattern) == 0);
 	must(after.from_s == before->from_s && after.to_s == before->to_s);
 	must(after.by_host == before->by_host && after.labels.count == before->labels.count);
 	must(strcmp(after.database, before->database) == 0);
@@ -39,6 +41,7 @@ static void check_host(const char *url, const struct store_url *before, const ch
 	must(twice && strcmp(twice, changed) == 0);
 	free(twice);
 	store_url_deinit(&after);
+	free(pattern);
 	free(changed);
 }
 
