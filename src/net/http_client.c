@@ -29,17 +29,18 @@
 /* --- the library --- */
 
 /* Functions of libcurl that are called. */
-#define FUNCTIONS(X)     \
-	X(global_init)   \
-	X(easy_init)     \
-	X(easy_reset)    \
-	X(easy_setopt)   \
-	X(easy_perform)  \
-	X(easy_getinfo)  \
-	X(easy_cleanup)  \
-	X(easy_strerror) \
-	X(slist_append)  \
-	X(slist_free_all)
+#define FUNCTIONS(X)      \
+	X(global_init)    \
+	X(easy_init)      \
+	X(easy_reset)     \
+	X(easy_setopt)    \
+	X(easy_perform)   \
+	X(easy_getinfo)   \
+	X(easy_cleanup)   \
+	X(easy_strerror)  \
+	X(slist_append)   \
+	X(slist_free_all) \
+	X(getdate)
 
 #define MEMBER(name) __typeof__(curl_##name) *name;
 static struct {
@@ -213,6 +214,7 @@ struct exchange {
 	uint64_t answer_length, answer_most;
 	size_t header_length;
 	char header[sizeof(((struct http_answer *)0)->header)];
+	uint64_t date;
 	size_t said_length;
 	char said[sizeof(((struct http_answer *)0)->said)];
 	bool is_cut; /* the answer was an error whose text is longer than needed */
@@ -280,27 +282,41 @@ static struct error *measure_body(struct exchange *e)
 
 /* --- the answer --- */
 
-/* Keep the value of the header that the caller wants, of a line of the header. */
-static void keep_wanted(struct exchange *e, struct text line)
+/* Is it the line of the header with this name? Then give the start of its value, as safe text. */
+static bool take_value(struct text line, const char *header, char *ret, size_t size)
 {
-	const struct text name = text_of(e->request->wanted_header);
+	const struct text name = text_of(header);
 	struct text value;
 
 	if (line.length <= name.length || line.bytes[name.length] != ':' ||
 	    strncasecmp(line.bytes, name.bytes, name.length) != 0)
-		return;
+		return false;
 	value = text_trim(
 		(struct text){ line.bytes + name.length + 1, line.length - name.length - 1 });
-	snprintf(e->header, sizeof(e->header), "%.*s", (int)value.length, value.bytes);
-	text_make_safe(e->header);
+	snprintf(ret, size, "%.*s", (int)value.length, value.bytes);
+	text_make_safe(ret);
+	return true;
+}
+
+static void take_line(struct exchange *e, struct text line)
+{
+	char date[64];
+	time_t seconds;
+
+	if (e->request->wanted_header)
+		take_value(line, e->request->wanted_header, e->header, sizeof(e->header));
+	if (!take_value(line, "Date", date, sizeof(date)))
+		return;
+	seconds = curl.getdate(date, NULL);
+	e->date = seconds > 0 ? (uint64_t)seconds : 0;
 }
 
 static size_t take_header(char *bytes, size_t size, size_t number, void *context)
 {
 	struct exchange *e = context;
 
-	if (e->request->wanted_header && size * number <= HEADERS_MOST)
-		keep_wanted(e, (struct text){ bytes, size * number });
+	if (size * number <= HEADERS_MOST)
+		take_line(e, (struct text){ bytes, size * number });
 	e->header_length += size * number;
 	if (e->header_length <= HEADERS_MOST)
 		return size * number;
@@ -539,6 +555,7 @@ static struct error *perform(struct exchange *e, struct http_answer *ret)
 		return explain(e, failed);
 	answer.status = status_of(e);
 	answer.retry_after_ns = retry_after(handle);
+	answer.date = e->date;
 	curl.easy_getinfo(handle, CURLINFO_SIZE_UPLOAD_T, &sent);
 	answer.sent_bytes = sent > 0 ? (uint64_t)sent : 0;
 	memcpy(answer.header, e->header, sizeof(answer.header));

@@ -21,9 +21,12 @@ static const struct {
 } answers[] = {
 	{ "/refuse",
 	  "HTTP/1.1 400 Bad\r\nContent-Length: 27\r\n\r\n\n  bad \x1b[31m\xff row\nnext line" },
-	{ "/later", "HTTP/1.1 429 Later\r\nRetry-After: 7\r\nConnection: close\r\nContent-Length: "
-		    "0\r\n\r\n" },
-	{ "/moved", "HTTP/1.1 302 Moved\r\nLocation: /ok\r\nContent-Length: 0\r\n\r\n" },
+	{ "/later",
+	  "HTTP/1.1 429 Later\r\nRetry-After: 7\r\nDATE: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
+	  "Connection: close\r\nContent-Length: "
+	  "0\r\n\r\n" },
+	{ "/moved",
+	  "HTTP/1.1 302 Moved\r\nDate: next week\r\nLocation: /ok\r\nContent-Length: 0\r\n\r\n" },
 	{ "/garbage", "\x01\x02\x03\x04 no HTTP at all\r\n\r\n" },
 	{ "/cut", "" },
 	{ "/short", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nonly this" },
@@ -247,8 +250,10 @@ TEST(tells_what_servers_say)
 	expect_ok(get(&scene, "/later", &got));
 	assert_int_equal(got.status, 429);
 	assert_int_equal(got.retry_after_ns, 7 * NS_PER_S);
+	assert_int_equal(got.date, 784111777);
 	expect_ok(get(&scene, "/moved", &got));
 	assert_int_equal(got.status, 302);
+	assert_int_equal(got.date, 0);
 	expect_ok(get(&scene, "/wordy", &got));
 	assert_int_equal(got.status, 500);
 	assert_int_equal(strlen(got.said), sizeof(got.said) - 1);
