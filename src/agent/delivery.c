@@ -25,8 +25,9 @@
 #define MEMORY_MOST   ((uint64_t)128 << 20)
 /* A sink that fails every now and then is reported no more often. */
 #define SAY_NS (60 * NS_PER_S)
-/* So are files that cannot be removed. */
+/* So are files that cannot be removed, and requests of which a part was not stored. */
 #define SAY_LEFT_NS (3600 * NS_PER_S)
+#define SAY_PART_NS (3600 * NS_PER_S)
 /* The longest part of a server's URL in messages. */
 #define URL_MOST 200
 
@@ -300,19 +301,23 @@ static void begin_job(struct delivery *d, struct channel *c)
 	}
 }
 
-/* The server took a part of the request: say so, but not again soon, and count the rest. */
+/* The server does not have all of the request: say so, but not again soon, and count the rest. */
 static void take_part(struct delivery *d, struct channel *c, const struct sender_answer *answer)
 {
+	static const char *const reasons[SENDER_LOSSES] = {
+		[SENDER_LOSS_REFUSED] = "refused",
+		[SENDER_LOSS_PART] = "stored in part",
+		[SENDER_LOSS_OLD] = "too old",
+	};
 	char number[UNITS_TEXT_MAX];
 
-	if (!c->part_said_ns || now() - c->part_said_ns >= SAY_NS) {
+	if (!c->part_said_ns || now() - c->part_said_ns >= SAY_PART_NS) {
 		c->part_said_ns = now();
 		say(d, "%s: %s of a request were not stored%s%s; they are counted as lost",
 		    c->title, units_grouped(number, (__int128)answer->lost, ""),
 		    answer->said[0] ? ": " : "", answer->said);
 	}
-	spool_drop(d->spool, index_of(d, c), c->index,
-		   c->job == SENDER_CHECK ? "stored in part" : "refused", answer->lost);
+	spool_drop(d->spool, index_of(d, c), c->index, reasons[answer->loss], answer->lost);
 }
 
 /* The server takes another request, and not the first one. */

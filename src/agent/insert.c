@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/percent.h"
+#include "store/schema.h"
 #include "store/sql.h"
 
 /* Rows are handed to the compressor in pieces of this many bytes. */
@@ -142,6 +143,17 @@ static void write_check(FILE *out, const struct insert *insert)
 	fprintf(out, " AND t = toDateTime(%" PRIu64 ")", insert->t);
 }
 
+/* How many days the table keeps rows, if that is less than the age of these. */
+static void write_lifetime(FILE *out, const struct insert *insert)
+{
+	fprintf(out,
+		"SELECT if(%" PRIu64 " + days * 86400 < toUnixTimestamp(now()), days, 0) FROM (",
+		insert->t);
+	schema_write_lifetimes(out, insert->database);
+	fputs(") WHERE name = ", out);
+	sql_put_bytes(out, text_of(insert->table->name));
+}
+
 /* "?query=..." with the text that `write` writes, to be freed; NULL: no memory. */
 static char *make_target(const struct insert *insert,
 			 void (*write)(FILE *out, const struct insert *insert))
@@ -172,9 +184,10 @@ static struct error *emit(struct insert *insert)
 	_cleanup_free_ char *target = make_target(insert, write_insert);
 	_cleanup_free_ char *check =
 		has_check(insert->table) ? make_target(insert, write_check) : NULL;
+	_cleanup_free_ char *lifetime = make_target(insert, write_lifetime);
 	_cleanup_free_ char *what = text_print("rows of %s", insert->table->name);
 
-	if (!target || !what || (has_check(insert->table) && !check))
+	if (!target || !lifetime || !what || (has_check(insert->table) && !check))
 		return &error_no_memory;
 	return insert->emit(insert->context,
 			    &(struct sink_request){
@@ -182,6 +195,8 @@ static struct error *emit(struct insert *insert)
 				    .content_type = "application/octet-stream",
 				    .content_encoding = "gzip",
 				    .check = check,
+				    .lifetime = lifetime,
+				    .time = insert->t,
 				    .what = what,
 				    .count = insert->count,
 				    .body = { insert->body.items, insert->body.count },

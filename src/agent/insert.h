@@ -11,7 +11,7 @@
  * the same block: a current server ignores it (non_replicated_deduplication_window), and of others
  * the check of the request tells: it looks for the first row by its values, since another agent may
  * use the same name of a host, and counts the rows of the host and time. gzip is what servers of
- * all versions unpack.
+ * all versions unpack. The lifetime of the request is that of the table, as the server knows it.
  */
 #ifndef AGENT_INSERT_H
 #define AGENT_INSERT_H
@@ -24,7 +24,7 @@ struct insert {
 	/* Set by the caller, who keeps them. */
 	const char *database;
 	struct text host;
-	uint64_t t; /* of all rows, for the check */
+	uint64_t t; /* of all rows, for the check and the lifetime */
 	sink_emit *emit;
 	void *context;
 	/* Its own: memory is kept for the next one. */

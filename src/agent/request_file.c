@@ -24,6 +24,8 @@ static const struct {
 	{ "encoding", false, false, offsetof(struct request_header, content_encoding) },
 	{ "header", false, false, offsetof(struct request_header, header) },
 	{ "check", false, false, offsetof(struct request_header, check) },
+	{ "lifetime", false, false, offsetof(struct request_header, lifetime) },
+	{ "time", true, false, offsetof(struct request_header, time) },
 	{ "body", true, true, offsetof(struct request_header, body_length) },
 };
 
@@ -75,6 +77,8 @@ struct error *request_header_write(const struct sink_request *request, struct te
 		.content_encoding = text_or_none(request->content_encoding),
 		.header = text_or_none(request->header),
 		.check = text_or_none(request->check),
+		.lifetime = text_or_none(request->lifetime),
+		.time = request->time,
 		.count = request->count,
 		.body_length = request->body.length,
 	};

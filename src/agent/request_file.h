@@ -10,6 +10,8 @@
  *	encoding: zstd
  *	header: X-Scope-OrgID: team
  *	check: ?query=SELECT...
+ *	lifetime: ?query=SELECT...
+ *	time: 1790000000
  *	body: 56789
  *
  * The number after "body" is the length of the body, by which a file that was cut off is known. The
@@ -25,8 +27,8 @@
 
 /* Texts are without control characters; an empty one is not there. */
 struct request_header {
-	struct text what, target, content_type, content_encoding, header, check;
-	uint64_t count, body_length;
+	struct text what, target, content_type, content_encoding, header, check, lifetime;
+	uint64_t count, time, body_length;
 	size_t length; /* of the header: where the body begins */
 };
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -11,6 +12,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "agent/request_file.h"
@@ -150,6 +152,84 @@ static bool add_headers(struct headers *headers, const struct request_header *re
 	       add_header(headers, "", request->header);
 }
 
+/* Send a GET that belongs to the request. */
+static struct error *ask(struct sender *sender, const struct request_header *header,
+			 struct text target, struct http_answer *ret)
+{
+	_cleanup_free_ char *url = make_url(sender->sink, target);
+	struct headers headers = { 0 };
+	struct error *err = &error_no_memory;
+
+	sender->body.length = 0;
+	if (url && add_header(&headers, "", header->header)) {
+		const struct http_request request = {
+			.method = "GET",
+			.url = url,
+			.headers = (const char *const *)headers.lines,
+			.header_count = headers.count,
+			.body_fd = -1,
+			.take = take_body,
+			.context = &sender->body,
+			.wanted_header = sender->sink->type->answer_header,
+		};
+
+		err = http_client_send(sender->client, &request, ret);
+	}
+	headers_deinit(&headers);
+	return err;
+}
+
+/* --- is it kept? --- */
+
+/* All of the request is lost: the server keeps it for so many days. */
+static void say_too_old(struct sender_answer *answer, const struct request_header *header,
+			uint64_t date, uint64_t days)
+{
+	char line[sizeof(answer->said)];
+
+	snprintf(line, sizeof(line),
+		 "they are %" PRIu64 " days old by the clock of the server, which keeps them for "
+		 "%" PRIu64 " days",
+		 (date - header->time) / 86400, days);
+	say(answer, line);
+	answer->lost = header->count;
+	answer->loss = SENDER_LOSS_OLD;
+}
+
+/* A server drops at once, or soon, what is older than it keeps, and answers that it has taken it.
+ * It is asked about that if the request is older than any server drops, by its clock (`date` of its
+ * answer; 0: it has none). If it answers no number, as to a user who may not know, nothing counts;
+ * if it does not answer, the request is checked later, and this is asked again. */
+static struct sender_answer mind_lifetime(struct sender *sender,
+					  const struct request_header *header, uint64_t date,
+					  struct sender_answer answer)
+{
+	struct http_answer http = { 0 };
+	struct error *err;
+	uint64_t days;
+
+	date = date ? date : (uint64_t)time(NULL);
+	if (answer.outcome != SENDER_DONE || answer.lost || !header->lifetime.length ||
+	    date < header->time || date - header->time < SINK_LIFETIME_LEAST)
+		return answer;
+	err = ask(sender, header, header->lifetime, &http);
+	if (err) {
+		answer = fail(err);
+		answer.outcome = SENDER_UNKNOWN;
+	} else if (http.status >= 500) {
+		say_judgement(&answer, &http, &(struct sink_judgement){ 0 });
+		answer.outcome = SENDER_UNKNOWN;
+	} else if (http.status / 100 == 2 &&
+		   text_u64(text_trim((struct text){ sender->body.bytes, sender->body.length }),
+			    &days) &&
+		   days) {
+		say_too_old(&answer, header, date, days);
+	}
+	return answer;
+}
+
+/* --- sending --- */
+
 static struct sender_answer send_request(struct sender *sender, int fd,
 					 const struct request_header *header)
 {
@@ -183,7 +263,7 @@ static struct sender_answer send_request(struct sender *sender, int fd,
 	answer.outcome = outcomes[judgement.verdict];
 	answer.lost = judgement.refused < header->count ? judgement.refused : header->count;
 	say_judgement(&answer, &http, &judgement);
-	return answer;
+	return mind_lifetime(sender, header, http.date, answer);
 }
 
 /* --- has a request arrived? --- */
@@ -200,8 +280,10 @@ static bool take_counts(struct text body, uint64_t count, struct sender_answer *
 	    (rest.length && !text_u64(rest, &all)))
 		return false;
 	ret->outcome = own ? SENDER_DONE : SENDER_ABSENT;
-	if (own && rest.length && all < count)
+	if (own && rest.length && all < count) {
 		ret->lost = count - all;
+		ret->loss = SENDER_LOSS_PART;
+	}
 	return true;
 }
 
@@ -228,34 +310,17 @@ static void judge_check(const struct sender *sender, const struct http_answer *h
 static struct sender_answer check_request(struct sender *sender,
 					  const struct request_header *header)
 {
-	_cleanup_free_ char *url = make_url(sender->sink, header->check);
-	struct http_answer http = { 0 };
-	struct headers headers = { 0 };
 	struct sender_answer answer = { 0 };
-	struct error *err = &error_no_memory;
+	struct http_answer http = { 0 };
+	struct error *err;
 
-	sender->body.length = 0;
 	if (!header->check.length)
 		return (struct sender_answer){ .outcome = SENDER_ABSENT };
-	if (url && add_header(&headers, "", header->header)) {
-		const struct http_request request = {
-			.method = "GET",
-			.url = url,
-			.headers = (const char *const *)headers.lines,
-			.header_count = headers.count,
-			.body_fd = -1,
-			.take = take_body,
-			.context = &sender->body,
-			.wanted_header = sender->sink->type->answer_header,
-		};
-
-		err = http_client_send(sender->client, &request, &http);
-	}
-	headers_deinit(&headers);
+	err = ask(sender, header, header->check, &http);
 	if (err)
 		return fail(err);
 	judge_check(sender, &http, header->count, &answer);
-	return answer;
+	return mind_lifetime(sender, header, http.date, answer);
 }
 
 /* --- the sender --- */
@@ -480,7 +545,7 @@ bool sender_receive(int socket, struct sender_answer *ret)
 		length = recv(socket, &answer, sizeof(answer), MSG_DONTWAIT | MSG_TRUNC);
 	while (length < 0 && errno == EINTR);
 	if (length != sizeof(answer) || answer.outcome >= SENDER_OUTCOMES ||
-	    !memchr(answer.said, 0, sizeof(answer.said)))
+	    answer.loss >= SENDER_LOSSES || !memchr(answer.said, 0, sizeof(answer.said)))
 		return false;
 	text_make_safe(answer.said);
 	*ret = answer;

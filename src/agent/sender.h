@@ -56,10 +56,18 @@ enum sender_outcome {
 	SENDER_OUTCOMES
 };
 
+enum sender_loss {
+	SENDER_LOSS_REFUSED,
+	SENDER_LOSS_PART, /* of a check: only a part of the request was stored */
+	SENDER_LOSS_OLD,  /* the server does not keep what is so old */
+	SENDER_LOSSES
+};
+
 struct sender_answer {
 	uint32_t outcome;
 	uint64_t retry_after_ns; /* 0: not said */
 	uint64_t lost;           /* of SENDER_DONE: so much of the request is not there */
+	uint32_t loss;           /* why: enum sender_loss */
 	char said[512];          /* one line of safe text: why */
 };
 

@@ -18,8 +18,8 @@ struct sink_options {
 	const char *name;   /* of this sink in losses, which must stay; NULL: all are its own */
 };
 
-/* A POST. `target` and `check` are relative to the URL of the sink: a path, a query ("?a=b") or
- * both. */
+/* A POST. `target`, `check` and `lifetime` are relative to the URL of the sink: a path, a query
+ * ("?a=b") or both. */
 struct sink_request {
 	const char *target;
 	const char *content_type;
@@ -28,10 +28,18 @@ struct sink_request {
 	/* A GET for when it is not known whether the request has arrived: the answer "0" means that
 	 * it has not, and it is sent again. NULL: to send it twice does no harm. */
 	const char *check;
+	/* A GET for a request that was taken and is older than SINK_LIFETIME_LEAST by the clock of
+	 * the server: the answer is how many days the server keeps what is in it, if that is older
+	 * and so not kept, and otherwise "0". NULL: it keeps it, however old it is. */
+	const char *lifetime;
+	uint64_t time;    /* of all that is in it, in Unix seconds, for `lifetime` */
 	const char *what; /* is lost with it: "rows of samples" */
 	uint64_t count;   /* so many */
 	struct text body;
 };
+
+/* The shortest time in seconds that a server keeps what it takes. */
+#define SINK_LIFETIME_LEAST 86400
 
 /* Takes a request, whose memory the encoder keeps. */
 typedef struct error *sink_emit(void *context, const struct sink_request *request);

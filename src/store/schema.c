@@ -408,6 +408,17 @@ char *schema_version_query(const char *database)
 	return NULL;
 }
 
+/* As a server writes it: " TTL t + toIntervalDay(14) SETTINGS ...". What is to happen to rows
+ * before they are dropped is there, too, with a word behind its time ("TO VOLUME 'cold'"). */
+void schema_write_lifetimes(FILE *out, const char *database)
+{
+	fputs("SELECT name, toUInt32OrZero(extract(engine_full, "
+	      "'[a-z]+ [+] toIntervalDay[(]([0-9]+)[)]( DELETE)?( SETTINGS |, |$)')) AS days "
+	      "FROM system.tables WHERE database = ",
+	      out);
+	sql_put_bytes(out, text_of(database));
+}
+
 const char *schema_settings(const struct store_server *server)
 {
 	return server->major < 20 ? "&allow_experimental_low_cardinality_type=1" : "";

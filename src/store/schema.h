@@ -21,6 +21,8 @@
 #ifndef STORE_SCHEMA_H
 #define STORE_SCHEMA_H
 
+#include <stdio.h>
+
 #include "base/array.h"
 #include "base/lines.h"
 #include "base/text.h"
@@ -65,6 +67,10 @@ void schema_plan_deinit(struct schema_plan *plan);
  * freed. NULL: no memory. */
 char *schema_columns_query(const char *database);
 char *schema_version_query(const char *database);
+
+/* Write a query for how many days the tables of a database keep rows, as the server knows it: rows
+ * (name: String, days: UInt32). 0: for ever, or for a time that is not in whole days. */
+void schema_write_lifetimes(FILE *out, const char *database);
 
 /* Settings of all statements in a URL, "&name=value": servers before 20.1 know LowCardinality as an
  * experiment. */

@@ -6,9 +6,11 @@
  * It makes a request for each sink at each line "add COUNT BYTES" of standard input (so many, with
  * bodies of so many bytes), and ends at "end"; at "drain" it waits as the agent does at its end, at
  * "finish" until all is sent.
- * The numbers of requests count on from those in the file NUMBERS, one byte for each that was
- * added. The body of a request begins with its number, its target is "?id=SINK-NUMBER", and its
- * check "?check=SINK-NUMBER". Answers are judged as those of ClickHouse, or of OTLP for a sink
+ * "insert AGE COUNT" adds an INSERT of so many rows of samples, of a time so many seconds ago, into
+ * the database `fleet` for the first sink. The numbers of requests count on from those in the file
+ * NUMBERS, one byte for each that was added. The body of a request begins with its number, its
+ * target is "?id=SINK-NUMBER", and its check "?check=SINK-NUMBER", its lifetime
+ * "?lifetime=SINK-NUMBER". Answers are judged as those of ClickHouse, or of OTLP for a sink
  * "otlp=URL". A sink "keeps=URL" keeps losses. Losses are printed as "lost SINK COUNT WHAT: WHY",
  * and what waits as "waiting REQUESTS BYTES", each time after "state".
  */
@@ -24,6 +26,7 @@
 #include <unistd.h>
 
 #include "agent/delivery.h"
+#include "agent/insert.h"
 #include "base/clock.h"
 
 static struct delivery *delivery;
@@ -51,7 +54,7 @@ static void add(uint64_t count, size_t bytes)
 	char *body = malloc(bytes + 32);
 
 	while (body && count--) {
-		char target[64], check[64];
+		char target[64], check[64], lifetime[64];
 
 		/* First, so that a number is never used twice. */
 		if (write(numbers, "x", 1) != 1)
@@ -61,12 +64,16 @@ static void add(uint64_t count, size_t bytes)
 				.target = target,
 				.content_type = "text/plain",
 				.check = check,
+				.lifetime = lifetime,
+				.time = clock_ns(CLOCK_REALTIME) / NS_PER_S,
 				.what = "requests of the test",
 				.count = 1,
 			};
 
 			snprintf(target, sizeof(target), "?id=%zu-%" PRIu64, sink, next_number);
 			snprintf(check, sizeof(check), "?check=%zu-%" PRIu64, sink, next_number);
+			snprintf(lifetime, sizeof(lifetime), "?lifetime=%zu-%" PRIu64, sink,
+				 next_number);
 			memset(body, 'b', bytes + 32);
 			snprintf(body, 32, "%" PRIu64, next_number);
 			request.body = (struct text){ body, bytes + 32 };
@@ -75,6 +82,30 @@ static void add(uint64_t count, size_t bytes)
 		next_number++;
 	}
 	free(body);
+}
+
+static void insert(uint64_t age, uint64_t count)
+{
+	static struct delivery_target target;
+	struct insert insert = {
+		.database = "fleet",
+		.host = TEXT("deliver"),
+		.t = clock_ns(CLOCK_REALTIME) / NS_PER_S - age,
+		.emit = delivery_emit,
+		.context = &target,
+	};
+	union store_value values[SAMPLES_COUNT] = { 0 };
+
+	values[SAMPLES_host].text = insert.host;
+	values[SAMPLES_t].number = insert.t;
+	target.delivery = delivery;
+	end_with(insert_begin(&insert, STORE_TABLE_samples));
+	while (count--) {
+		values[SAMPLES_ns].number = count + 1;
+		end_with(insert_row(&insert, values));
+	}
+	end_with(insert_end(&insert));
+	insert_deinit(&insert);
 }
 
 static void print_state(void)
@@ -111,11 +142,13 @@ static void finish(void)
 /* Returns whether there is more to do. */
 static bool obey(const char *line)
 {
-	uint64_t count;
+	uint64_t count, rows;
 	size_t bytes;
 
 	if (sscanf(line, "add %" SCNu64 " %zu", &count, &bytes) == 2)
 		add(count, bytes);
+	else if (sscanf(line, "insert %" SCNu64 " %" SCNu64, &count, &rows) == 2)
+		insert(count, rows);
 	else if (!strncmp(line, "state", 5))
 		print_state();
 	else if (!strncmp(line, "finish", 6))

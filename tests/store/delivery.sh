@@ -214,6 +214,39 @@ rejects_a_part() {
 	has "said" "$(cat "$said")" "1 of a request were not stored: too old; they are counted as lost"
 }
 
+# A server that is 20 days ahead is asked whether it keeps what it has taken. It does not.
+has_another_clock() {
+	start_stub
+	start_deliver 10000000 "$stub_url"
+	tell add 2 1000
+	wait_for "two requests" has_arrived 2
+	equal "questions" "$(grep -c lifetime= "$stub/requests" || :)" 0
+	mode ahead
+	tell add 3 1000
+	end_deliver finish state
+	has_arrived 5
+	equal "questions" "$(grep -c lifetime= "$stub/requests")" 3
+	has "losses" "$(last_state)" "lost sink-0 3 requests of the test: too old"
+	equal "lines" "$(said '^said')" 1
+	has "said" "$(cat "$said")" "1 of a request were not stored: they are 20 days old by the clock of the server, which keeps them for 14 days"
+}
+
+# drops_what_is_old new|old: of rows that are older than their table keeps, each is counted; a server without lifetimes
+# has them.
+drops_what_is_old() {
+	start_store "$1"
+	build/ctprof agent --create-schema --clickhouse "$store_url/fleet" --keep-rows raw=20d
+	start_deliver 10000000 "$store_url/"
+	tell insert 10 7
+	tell insert 1500000 5
+	tell insert 2000000 3
+	end_deliver finish state
+	sql "OPTIMIZE TABLE fleet.samples FINAL"
+	equal "rows and losses" "$(sql "SELECT count() FROM fleet.samples")+$(lost)" "$2"
+	equal "reasons" "$(last_state | grep -c 'rows of samples: too old' || :)" "$3"
+	equal "sums" "$(sql "SELECT sum(count), sum(ns) FROM fleet.samples_1m")" $'0\t49'
+}
+
 # An hour of intervals, for which the spool has no room: the newest arrive, in their order.
 is_down_for_an_hour() {
 	start_deliver $((200 * 4096)) http://127.0.0.1:1/
@@ -513,6 +546,9 @@ run_case "a line says which tables are missing" says no_table \
 	"Table x does not exist; create or upgrade the tables: ctprof agent --create-schema --clickhouse URL; its requests wait"
 run_case "a line says that the user is refused" says denied "check the user, its password (--netrc-file) and its rights"
 run_case "what a server of OTLP rejects is counted" rejects_a_part
+run_case "rows that a server with another clock does not keep are counted" has_another_clock
+run_case "rows that are too old for their table are counted, new" drops_what_is_old new 12+3 1
+run_case "rows of any age are stored, old" drops_what_is_old old 15+0 0
 run_case "an hour without a server keeps the newest" is_down_for_an_hour
 run_case "a request at which a server always fails holds up no others" goes_on
 run_case "Retry-After is honoured" honours_retry_after

@@ -4,7 +4,8 @@
 # stub_server.py PORT DIRECTORY [PEM]: a server that takes requests of tests/programs/deliver, and misbehaves. With PEM, a
 # file with a certificate and its key, it speaks TLS.
 #
-# POST /?id=ID is kept as a line in DIRECTORY/arrived; GET /?check=ID answers how often it is there. DIRECTORY/mode says
+# POST /?id=ID is kept as a line in DIRECTORY/arrived; GET /?check=ID answers how often it is there, and GET /?lifetime=ID
+# that the server keeps it for 14 days. DIRECTORY/mode says
 # what happens to requests, and DIRECTORY/requests gets a line for each: its method, target, mode, length, and headers
 # that tests look at. Modes are below; `random` is one of several for each request.
 
@@ -57,6 +58,8 @@ def mode():
 MODES = {
     "ok": (True, (200, {}, ""), 0),
     "slow": (True, (200, {}, ""), 0.3),
+    # The clock is 20 days ahead.
+    "ahead": (True, (200, {}, ""), 0),
     "full": (False, (507, {}, "disk full\n"), 0),
     "too_large": (False, (413, {}, "\x1b[31mtoo large\nsecond line"), 0),
     "error": (False, (500, {}, "Code: 49. broken"), 0),
@@ -110,6 +113,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
+    def date_time_string(self, timestamp=None):
+        return super().date_time_string(time.time() + (20 * 86400 if mode() == "ahead" else 0))
+
     def note(self, now, length):
         seen = ("Content-Type", "Content-Encoding", "X-Scope-OrgID", "Authorization")
         headers = " ".join(f"{name}={self.headers[name]}" for name in seen if self.headers[name])
@@ -127,7 +133,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         is_kept, what, seconds = MODES[random.choice(RANDOM) if now == "random" else now]
         if isinstance(what, tuple) and what[0] == 200:
             with lock:
-                what = (200, {}, f"{arrived.get(self.key('check'), 0)}\n")
+                what = (200, {}, "14\n" if self.key("lifetime") else f"{arrived.get(self.key('check'), 0)}\n")
         elif now == "silent_kept" or now == "cut_kept":
             what, seconds = (503, {}, "busy"), 0
         self.answer(what, seconds)
