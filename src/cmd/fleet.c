@@ -96,6 +96,15 @@ static struct error *leave_out_partial_hosts(struct store *store, const struct s
 	return err;
 }
 
+/* After a comparison. */
+static struct error *load_waits(struct store *store, const struct store_url *url,
+				const struct fleet_parts *parts, const struct fleet_sides *sides,
+				struct fleet_run *run)
+{
+	return fleet_load_wait_states(store, url, parts, sides, &run->data, &run->findings,
+				      &run->waits);
+}
+
 static struct error *load_outliers(struct store *store, const struct store_url *url, void *context)
 {
 	struct fleet_run *run = context;
@@ -105,7 +114,11 @@ static struct error *load_outliers(struct store *store, const struct store_url *
 		err = fleet_load_silent_hosts(store, url, &run->silent);
 	if (!err)
 		err = leave_out_partial_hosts(store, url, run);
-	return err ? err : fleet_outliers(&run->data, 0, 1, &run->findings);
+	if (!err)
+		err = fleet_outliers(&run->data, 0, 1, &run->findings);
+	return err ? err
+		   : load_waits(store, url, NULL,
+				&(struct fleet_sides){ .comparison = FLEET_OF_HOSTS }, run);
 }
 
 static struct error *show_outliers(struct fleet_run *run)
@@ -120,14 +133,23 @@ static struct error *load_comparison(struct store *store, const struct store_url
 {
 	_cleanup_free_ uint8_t *groups = NULL;
 	struct fleet_run *run = context;
-	struct fleet_parts parts;
+	const struct fleet_parts *parts;
+	struct fleet_parts room;
 	struct error *err = fleet_find_groups(store, url, &run->groups);
 
-	if (!err)
-		err = load_data(store, url, 1, fleet_groups_parts(&run->groups, &parts), run);
+	if (err)
+		return err;
+	parts = fleet_groups_parts(&run->groups, &room);
+	err = load_data(store, url, 1, parts, run);
 	if (!err)
 		err = fleet_groups_of(&run->groups, &run->data, &groups);
-	return err ? err : fleet_compare_groups(&run->data, groups, &run->findings);
+	if (!err)
+		err = fleet_compare_groups(&run->data, groups, &run->findings);
+	return err ? err
+		   : load_waits(store, url, parts,
+				&(struct fleet_sides){ .comparison = FLEET_OF_GROUPS,
+						       .groups = groups },
+				run);
 }
 
 static struct error *show_comparison(struct fleet_run *run)
@@ -176,7 +198,13 @@ static struct error *load_changes(struct store *store, const struct store_url *u
 	run->from_s = both.from_s;
 	run->to_s = both.to_s;
 	err = load_data(store, &both, before + SLICES_AFTER, NULL, run);
-	return err ? err : find_changes(run, before);
+	if (!err)
+		err = find_changes(run, before);
+	return err ? err
+		   : load_waits(
+			     store, &both, NULL,
+			     &(struct fleet_sides){ .comparison = FLEET_OF_TIMES, .cut = before },
+			     run);
 }
 
 static struct error *parse_since(struct fleet_run *run)

@@ -30,6 +30,7 @@ struct fleet_run {
 	struct fleet_data data;
 	bool has_data;
 	struct fleet_findings findings;
+	struct fleet_wait_states waits;
 };
 void fleet_run_deinit(struct fleet_run *run);
 

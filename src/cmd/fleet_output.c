@@ -19,6 +19,7 @@ void fleet_run_deinit(struct fleet_run *run)
 	fleet_silent_hosts_deinit(&run->silent);
 	fleet_partial_hosts_deinit(&run->partial);
 	fleet_findings_deinit(&run->findings);
+	fleet_wait_states_deinit(&run->waits);
 	if (run->has_data)
 		fleet_data_deinit(&run->data);
 }
@@ -42,6 +43,7 @@ struct error *fleet_show(struct fleet_run *run, enum fleet_comparison comparison
 	struct fleet_report report = {
 		.data = &run->data,
 		.findings = &run->findings,
+		.waits = &run->waits,
 		.silent = &run->silent,
 		.partial = &run->partial,
 		.comparison = comparison,

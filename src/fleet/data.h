@@ -4,9 +4,9 @@
  * measures.h what is compared; scale.h is the scale on which hosts are compared; outlier_score.h
  * says how far a value is from its peers, outliers.h finds hosts that differ from their peers;
  * groups.h compares two groups of hosts, and hosts before and after a point in time. These ask no
- * server: load.h, hosts.h and cgroup_labels.h do. findings_report.h prints what was found; which
- * lines it has, its words, table and next command are in finding_lines.h, finding_sentence.h,
- * findings_table.h and diff_command.h.
+ * server: load.h, hosts.h, cgroup_labels.h and wait_states.h do. findings_report.h prints what was
+ * found; which lines it has, its words, table and next command are in finding_lines.h,
+ * finding_sentence.h, findings_table.h and diff_command.h.
  */
 
 /*
@@ -76,6 +76,8 @@ struct fleet_measure {
 	enum fleet_kind kind;
 	const struct name *program; /* "": the whole host */
 	const struct name *name;    /* of the state, function or metric */
+	/* Of functions: cityHash64() of both names, which the server computes. */
+	uint64_t program_hash, function_hash;
 };
 
 struct fleet_amount {

@@ -13,6 +13,8 @@
 
 #include "fleet/data.h"
 
+enum fleet_comparison { FLEET_OF_HOSTS, FLEET_OF_GROUPS, FLEET_OF_TIMES };
+
 /* The largest q of a finding. */
 #define FLEET_Q_MOST 0.05
 

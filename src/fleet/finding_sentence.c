@@ -29,18 +29,35 @@ static char *peers_words(const struct fleet_report *report, const struct fleet_f
 	return text_print("before, %s", other);
 }
 
+/* ", 12 % for storage" of the 20 % that it waits; ", all for storage"; or "". To be freed. */
+static char *state_words(const struct fleet_report *report, const struct fleet_finding *finding)
+{
+	const struct fleet_wait_state *state =
+		&report->waits->items[finding - report->findings->items];
+	_cleanup_free_ char *all = fleet_value_text(FLEET_OFF, finding->value);
+	_cleanup_free_ char *part = fleet_value_text(FLEET_OFF, state->value);
+
+	if (state->state == STATE_COUNT)
+		return strdup("");
+	if (!all || !part)
+		return NULL;
+	return text_print(", %s %s", strcmp(part, all) == 0 ? "all" : part,
+			  fleet_wait_words(state->state));
+}
+
 char *fleet_finding_sentence(const struct fleet_report *report, const struct fleet_finding *finding)
 {
 	const enum fleet_kind kind = fleet_finding_measure(report->data, finding)->kind;
 	_cleanup_free_ char *host = safe_host(report, finding->host);
 	_cleanup_free_ char *what =
 		fleet_sentence(fleet_finding_measure(report->data, finding), finding->value);
+	_cleanup_free_ char *state = state_words(report, finding);
 	_cleanup_free_ char *other = fleet_value_text(kind, finding->other);
 	_cleanup_free_ char *low = fleet_value_text(kind, finding->other_low);
 	_cleanup_free_ char *high = fleet_value_text(kind, finding->other_high);
 	_cleanup_free_ char *peers = NULL, *of = NULL;
 
-	if (!host || !what || !other || !low || !high)
+	if (!host || !what || !state || !other || !low || !high)
 		return NULL;
 	peers = peers_words(report, finding, other, low, high);
 	if (finding->host != FLEET_NONE)
@@ -49,5 +66,7 @@ char *fleet_finding_sentence(const struct fleet_report *report, const struct fle
 		of = text_print("%s", report->second);
 	else
 		of = text_print("%zu hosts", finding->hosts);
-	return peers && of ? text_print("%s: %s; %s; q = %.1g", of, what, peers, finding->q) : NULL;
+	return peers && of
+		       ? text_print("%s: %s%s; %s; q = %.1g", of, what, state, peers, finding->q)
+		       : NULL;
 }

@@ -8,13 +8,13 @@
 
 #include "fleet/finding.h"
 #include "fleet/hosts.h"
+#include "fleet/wait_states.h"
 #include "report/table.h"
-
-enum fleet_comparison { FLEET_OF_HOSTS, FLEET_OF_GROUPS, FLEET_OF_TIMES };
 
 struct fleet_report {
 	const struct fleet_data *data;
 	const struct fleet_findings *findings;
+	const struct fleet_wait_states *waits;     /* of the findings */
 	const struct fleet_silent_hosts *silent;   /* NULL: unknown */
 	const struct fleet_partial_hosts *partial; /* that were not compared */
 	enum fleet_comparison comparison;

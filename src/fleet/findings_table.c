@@ -2,12 +2,16 @@
 #include "fleet/findings_table.h"
 
 #include "fleet/measures.h"
+#include "state/reading.h"
 
 enum field {
 	HOST,
 	PROGRAM,
 	KIND,
 	NAME,
+	STATE,
+	STATE_VALUE,
+	STATE_OTHER,
 	MEASURE,
 	VALUE,
 	OTHER,
@@ -31,6 +35,9 @@ static const struct table_column columns[] = {
 	{ "kind", .type = TABLE_TEXT, .formats = TABLE_FOR_PROGRAMS, .field = KIND },
 	{ "name", .type = TABLE_TEXT, .formats = TABLE_FOR_PROGRAMS, .field = NAME },
 	{ NULL, "MEASURE", .type = TABLE_TEXT, .formats = TABLE_FOR_PEOPLE, .field = MEASURE },
+	{ "state", .type = TABLE_TEXT, .formats = TABLE_FOR_PROGRAMS, .field = STATE },
+	{ "state_value", .type = TABLE_REAL, .formats = TABLE_FOR_PROGRAMS, .field = STATE_VALUE },
+	{ "state_other", .type = TABLE_REAL, .formats = TABLE_FOR_PROGRAMS, .field = STATE_OTHER },
 	{ "value", .type = TABLE_REAL, .formats = TABLE_FOR_PROGRAMS, .field = VALUE },
 	{ NULL, "VALUE", .type = TABLE_TEXT, .right = true, .formats = TABLE_FOR_PEOPLE,
 	  .field = VALUE },
@@ -82,12 +89,27 @@ static void number_cell(struct table_cell *cell, bool for_people, enum fleet_kin
 		table_real(cell, TABLE_REAL, value);
 }
 
+/* "state lock", "off find_price (lock_futex)" */
+static void measure_cell(struct table_cell *cell, const struct fleet_measure *measure,
+			 const struct fleet_wait_state *state)
+{
+	const char *kind = fleet_kinds[measure->kind].name, *name = measure->name->bytes;
+
+	if (state->state == STATE_COUNT)
+		table_owned(cell, text_print("%s %s", kind, name));
+	else
+		table_owned(cell,
+			    text_print("%s %s (%s)", kind, name, state_rows[state->state].name));
+}
+
 static void get_cell(const void *context, const void *row, const struct table_column *column,
 		     struct table_cell *ret)
 {
 	const struct fleet_report *report = context;
 	const struct fleet_finding *finding = ((const struct finding_row *)row)->finding;
 	const struct fleet_measure *measure = fleet_finding_measure(report->data, finding);
+	const struct fleet_wait_state *state =
+		&report->waits->items[finding - report->findings->items];
 	const bool for_people = column->formats == TABLE_FOR_PEOPLE;
 
 	switch ((enum field)column->field) {
@@ -104,9 +126,20 @@ static void get_cell(const void *context, const void *row, const struct table_co
 	case NAME:
 		table_text(ret, name_text(measure->name));
 		return;
+	case STATE:
+		if (state->state != STATE_COUNT)
+			table_string(ret, state_rows[state->state].name);
+		return;
+	case STATE_VALUE:
+		if (state->state != STATE_COUNT)
+			table_real(ret, TABLE_REAL, state->value);
+		return;
+	case STATE_OTHER:
+		if (state->state != STATE_COUNT)
+			table_real(ret, TABLE_REAL, state->other);
+		return;
 	case MEASURE:
-		table_owned(ret, text_print("%s %s", fleet_kinds[measure->kind].name,
-					    measure->name->bytes));
+		measure_cell(ret, measure, state);
 		return;
 	case VALUE:
 		number_cell(ret, for_people, measure->kind, finding->value);

@@ -16,24 +16,51 @@ uint8_t fleet_part_of_name(struct text name)
 	return name.length ? (uint8_t)(name.bytes[name.length - 1] - '0') : FLEET_NO_PART;
 }
 
+/* The name of the part that a row is of, to be freed; NULL: hosts are whole. False: no memory.
+ * `*ret_counts`: the row counts. */
+static bool part_of_row(const struct fleet_loading *loading, struct text host, uint64_t facts,
+			char **ret_name, bool *ret_counts)
+{
+	uint8_t part;
+
+	*ret_name = NULL;
+	*ret_counts = true;
+	if (!loading->parts)
+		return true;
+	part = loading->parts->part_of(loading->parts->context, host, facts);
+	*ret_counts = part != FLEET_NO_PART;
+	if (*ret_counts)
+		*ret_name = fleet_part_name(host, part);
+	return !*ret_counts || *ret_name;
+}
+
 bool fleet_row_host(const struct fleet_loading *loading, struct fleet_data *data, struct text host,
 		    uint64_t facts, uint32_t *ret)
 {
-	_cleanup_free_ char *name = NULL;
-	uint8_t part;
+	_cleanup_free_ char *part = NULL;
+	bool counts;
 
-	if (loading->parts) {
-		part = loading->parts->part_of(loading->parts->context, host, facts);
-		*ret = FLEET_NONE;
-		if (part == FLEET_NO_PART)
-			return true;
-		name = fleet_part_name(host, part);
-		if (!name)
-			return false;
-		host = text_of(name);
-	}
-	*ret = fleet_data_host(data, host);
+	*ret = FLEET_NONE;
+	if (!part_of_row(loading, host, facts, &part, &counts))
+		return false;
+	if (!counts)
+		return true;
+	*ret = fleet_data_host(data, part ? text_of(part) : host);
 	return *ret != FLEET_NONE;
+}
+
+bool fleet_find_row_host(const struct fleet_loading *loading, const struct fleet_data *data,
+			 struct text host, uint64_t facts, uint32_t *ret)
+{
+	_cleanup_free_ char *part = NULL;
+	bool counts;
+
+	*ret = FLEET_NONE;
+	if (!part_of_row(loading, host, facts, &part, &counts))
+		return false;
+	if (counts)
+		*ret = fleet_data_find_host(data, part ? text_of(part) : host);
+	return true;
 }
 
 const char *fleet_more_keys(const struct fleet_loading *loading)
@@ -52,7 +79,7 @@ const struct store_column fleet_row_columns[FLEET_ROW_VALUES] = {
 
 void fleet_add_slice(struct sql *sql, const struct fleet_loading *loading)
 {
-	if (loading->data->slices == 1)
+	if (loading->slices == 1)
 		sql_add(sql, "toUInt32(0) AS slice");
 	else
 		/* Sums may begin before the first slice. */
@@ -60,7 +87,7 @@ void fleet_add_slice(struct sql *sql, const struct fleet_loading *loading)
 			"toUInt32(least(intDiv(greatest(toUInt32(t), %" PRIu64 ") - %" PRIu64
 			", %" PRIu64 "), %zu)) AS slice",
 			loading->url->from_s, loading->url->from_s, loading->slice_s,
-			loading->data->slices - 1);
+			loading->slices - 1);
 }
 
 void fleet_add_keys(struct sql *sql, const struct fleet_loading *loading, const char *process)
@@ -102,31 +129,44 @@ static struct store_url whole_minutes(const struct store_url *url)
 	return minutes;
 }
 
+void fleet_loading_begin(struct fleet_loading *loading, struct store *store,
+			 const struct store_url *url, size_t slices,
+			 const struct fleet_parts *parts, struct store_url *minutes)
+{
+	*minutes = whole_minutes(url);
+	*loading = (struct fleet_loading){
+		.store = store,
+		.url = slices == 1 ? minutes : url,
+		.slices = slices,
+		.parts = parts,
+	};
+	loading->slice_s = (loading->url->to_s - loading->url->from_s) / slices;
+	if (!loading->slice_s)
+		loading->slice_s = 1;
+	/* A sum of a minute is in one slice, and hours may be in several. */
+	loading->detail = slices == 1             ? STORE_SUMS
+			  : loading->slice_s < 60 ? STORE_ROWS
+						  : STORE_MINUTES;
+}
+
 struct error *fleet_load(struct store *store, const struct store_url *url, size_t slices,
 			 const struct fleet_parts *parts, struct fleet_data *ret)
 {
-	struct fleet_data data;
-	struct store_url minutes = whole_minutes(url);
-	struct fleet_loading loading = {
-		.store = store, .url = slices == 1 ? &minutes : url, .parts = parts, .data = &data
-	};
 	static struct error *(*const loaders[])(struct fleet_loading *) = {
 		fleet_load_states, fleet_load_counters, fleet_load_pressures, fleet_load_functions
 	};
+	struct fleet_loading loading;
+	struct store_url minutes;
 	struct error *err = NULL;
+	struct fleet_data data;
 
 	if (!fleet_data_init(&data, slices)) {
 		fleet_data_deinit(&data);
 		return &error_no_memory;
 	}
+	fleet_loading_begin(&loading, store, url, slices, parts, &minutes);
+	loading.data = &data;
 	data.seconds = (double)(loading.url->to_s - loading.url->from_s);
-	loading.slice_s = (loading.url->to_s - loading.url->from_s) / slices;
-	if (!loading.slice_s)
-		loading.slice_s = 1;
-	/* A sum of a minute is in one slice, and hours may be in several. */
-	loading.detail = slices == 1            ? STORE_SUMS
-			 : loading.slice_s < 60 ? STORE_ROWS
-						: STORE_MINUTES;
 	for (size_t i = 0; !err && i < array_length(loaders); i++)
 		err = loaders[i](&loading);
 	if (err)

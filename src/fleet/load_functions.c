@@ -27,13 +27,12 @@
 static const char *const class_names[CLASS_COUNT] = { PROFILE_CLASSES(NAME_OF) };
 #undef NAME_OF
 
-/* 1: on a CPU; 2: waiting while busy; 0: anything else. */
-static void add_side(struct sql *sql)
+void fleet_add_function_side(struct sql *sql)
 {
 	const char *separator = "";
 
-	sql_add(sql, "multiIf(class = '%s', 1, class != '%s' AND state IN (",
-		class_names[CLASS_ON_CPU], class_names[CLASS_EVENT]);
+	sql_add(sql, "multiIf(class = '%s', %d, class != '%s' AND state IN (",
+		class_names[CLASS_ON_CPU], FLEET_SIDE_CPU, class_names[CLASS_EVENT]);
 	for (unsigned i = 0; i < STATE_COUNT; i++)
 		if (FLEET_BUSY & 1u << i && i != STATE_EXEC && i != STATE_EXEC_USER &&
 		    i != STATE_EXEC_SYSTEM) {
@@ -42,10 +41,8 @@ static void add_side(struct sql *sql)
 				fleet_state_columns[i]);
 			separator = ", ";
 		}
-	sql_add(sql, "), 2, 0)");
+	sql_add(sql, "), %d, %d)", FLEET_SIDE_OFF, FLEET_SIDE_NONE);
 }
-
-enum { SIDE_NONE, SIDE_CPU, SIDE_OFF };
 
 /* What a hash of host, program, slice and side stands for. */
 struct function_key {
@@ -93,8 +90,8 @@ struct function_loading {
 
 #define SAMPLE_COLUMNS "host, process, class, state, stack, ns, t"
 
-static void add_samples(struct sql *sql, const struct fleet_loading *loading,
-			enum store_detail detail)
+void fleet_add_samples(struct sql *sql, const struct fleet_loading *loading,
+		       enum store_detail detail)
 {
 	const char *columns = loading->parts ? SAMPLE_COLUMNS ", facts" : SAMPLE_COLUMNS;
 
@@ -140,11 +137,12 @@ static struct error *take_top(void *context, const union store_value *row)
 	struct fleet_data *data = functions->loading->data;
 	const struct text program = row[TOP_PROCESS].text, text = row[TOP_NAME].text;
 	const uint64_t hash = row[TOP_HASH].number, of = row[TOP_PROGRAM].number;
-	const bool is_off = row[TOP_SIDE].number == SIDE_OFF;
+	const bool is_off = row[TOP_SIDE].number == FLEET_SIDE_OFF;
 	const enum frame_kind kind =
 		text_equal(row[TOP_ORIGIN].text, TEXT(ORIGIN_KERNEL)) ? FRAME_KERNEL : FRAME_USER;
 	const struct name *name = names_intern(&functions->names, text.bytes, text.length);
 	const struct name **known;
+	uint32_t measure;
 	bool is_taken;
 
 	if (!name)
@@ -163,9 +161,12 @@ static struct error *take_top(void *context, const union store_value *row)
 	    !array_push(&functions->pairs, of ^ (hash + 1)))
 		return &error_no_memory;
 	*known = name;
-	if (fleet_data_measure(data, is_off ? FLEET_OFF : FLEET_CPU, program, text) == FLEET_NONE ||
+	measure = fleet_data_measure(data, is_off ? FLEET_OFF : FLEET_CPU, program, text);
+	if (measure == FLEET_NONE ||
 	    (!is_off && fleet_data_measure(data, FLEET_CPU_OWN, program, text) == FLEET_NONE))
 		return &error_no_memory;
+	data->measures.items[measure].program_hash = of;
+	data->measures.items[measure].function_hash = hash;
 	return NULL;
 }
 
@@ -189,9 +190,9 @@ static struct error *load_top(struct function_loading *functions)
 		      "side, substring(lettered, 1, 1) AS letter, substring(lettered, 2) AS "
 		      "function, ns FROM (SELECT process, side, arrayJoin(named) AS lettered, ns "
 		      "FROM (SELECT process, toUInt8(");
-	add_side(&sql);
+	fleet_add_function_side(&sql);
 	sql_add(&sql, ") AS side, stack, sum(ns) AS ns FROM ");
-	add_samples(&sql, loading, top_detail(loading));
+	fleet_add_samples(&sql, loading, top_detail(loading));
 	sql_add(&sql,
 		" WHERE side != 0 GROUP BY process, side, stack) AS sums ANY LEFT JOIN (SELECT "
 		"hash AS stack, arrayDistinct(arrayMap((f, kind) -> concat(if(bitAnd(kind, %d) = "
@@ -235,7 +236,7 @@ static struct error *take_base(struct function_loading *functions, const union s
 {
 	struct fleet_data *bases = &functions->bases;
 	const struct text program = row[FUNCTION_PROCESS].text;
-	const bool is_off = row[FUNCTION_SIDE].number == SIDE_OFF;
+	const bool is_off = row[FUNCTION_SIDE].number == FLEET_SIDE_OFF;
 	struct function_key *key;
 	uint32_t host, base_host, measure;
 
@@ -328,9 +329,9 @@ static void add_sums_by_stack(struct sql *sql, const struct fleet_loading *loadi
 	sql_add(sql, "SELECT host, process%s, stack, sum(ns) AS ns, ", facts);
 	fleet_add_slice(sql, loading);
 	sql_add(sql, ", toUInt8(");
-	add_side(sql);
+	fleet_add_function_side(sql);
 	sql_add(sql, ") AS side FROM ");
-	add_samples(sql, loading, loading->detail);
+	fleet_add_samples(sql, loading, loading->detail);
 	sql_add(sql, " WHERE side != 0 GROUP BY host, process%s, slice, side, stack", facts);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/units.h"
 #include "report/visible.h"
+#include "state/reading.h"
 #include "store/tables.h"
 
 #define OF(id) (1u << STATE_##id)
@@ -102,4 +103,12 @@ char *fleet_sentence(const struct fleet_measure *measure, double value)
 	default:
 		return text_print("%s: %s is %s", program, name, shown);
 	}
+}
+
+const char *fleet_wait_words(enum state state)
+{
+	static const char waited[] = "waited ";
+	const char *words = strstr(state_rows[state].prose, waited);
+
+	return words ? words + strlen(waited) : "";
 }

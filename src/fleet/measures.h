@@ -83,6 +83,9 @@ double fleet_event(const struct fleet_measure *measure);
 /* "shopd waits 41 % of its busy time for locks", with the value; to be freed. NULL: no memory. */
 char *fleet_sentence(const struct fleet_measure *measure, double value);
 
+/* "for a lock of its program": what a thread in this state waits for; "" if it does not wait. */
+const char *fleet_wait_words(enum state state);
+
 /* "41 %", "1,234": a value, to be freed. */
 char *fleet_value_text(enum fleet_kind kind, double value);
 
