@@ -90,7 +90,7 @@ static struct error *create(const struct sink_options *options, void **ret)
 		return &error_no_memory;
 	sink->name = options->name;
 	sink->sent_stacks.most = SENT_STACKS_MOST;
-	err = store_address_parse(options->url, &address);
+	err = store_address_parse(options->url, STORE_ADDRESS_HTTP, &address);
 	if (err) {
 		destroy(sink);
 		return err;
@@ -105,7 +105,7 @@ static struct error *create(const struct sink_options *options, void **ret)
 static struct error *server_of(const char *url, char **ret)
 {
 	struct store_address address = { 0 };
-	struct error *err = store_address_parse(url, &address);
+	struct error *err = store_address_parse(url, STORE_ADDRESS_HTTP, &address);
 
 	if (err)
 		return err;

@@ -510,7 +510,7 @@ static struct error *create_tables(const struct agent_arguments *a, struct http_
 	struct store_address address = { 0 };
 	struct schema_wanted wanted = { .program = CTPROF_VERSION };
 	struct schema_made made;
-	struct error *err = store_address_parse(url, &address);
+	struct error *err = store_address_parse(url, STORE_ADDRESS_HTTP, &address);
 
 	if (!err) {
 		wanted.database = address.database;

@@ -10,6 +10,7 @@
 #include "base/glob.h"
 #include "base/percent.h"
 #include "snapshot/timestamp.h"
+#include "store/address.h"
 
 #define HOUR_S UINT64_C(3600)
 #define DAY_S  (24 * HOUR_S)
@@ -21,30 +22,9 @@ const char *const store_selector_names[STORE_SELECTORS] = {
 	[STORE_SELECT_CGROUP] = "cgroup",
 };
 
-static const struct {
-	struct text scheme;
-	const char *http;
-	unsigned port;
-} schemes[] = {
-	{ TEXT("ch://"), "http", 8123 },
-	{ TEXT("chs://"), "https", 8443 },
-};
-
-static const char *scheme_of(const char *text, size_t *ret)
-{
-	for (size_t i = 0; i < array_length(schemes); i++)
-		if (text_starts(text_of(text), schemes[i].scheme)) {
-			*ret = i;
-			return text + schemes[i].scheme.length;
-		}
-	return NULL;
-}
-
 bool store_is_url(const char *text)
 {
-	size_t scheme;
-
-	return scheme_of(text, &scheme) != NULL;
+	return store_address_has_form(text, STORE_ADDRESS_QUERY);
 }
 
 /* Decode %XX into bytes, as a string: %00 is an error. */
@@ -58,84 +38,6 @@ static struct error *decode(struct text written, const char *what, char **ret)
 		return error_create("%s: expected two hexadecimal digits after %%", what);
 	*ret = take_ptr(bytes);
 	return NULL;
-}
-
-/* --- the server --- */
-
-static struct error *parse_port(struct text text, unsigned *ret)
-{
-	uint32_t port;
-
-	if (!text_u32(text, &port) || !port || port > UINT16_MAX)
-		return error_create("invalid port '%.*s'",
-				    (int)(text.length > 20 ? 20 : text.length), text.bytes);
-	*ret = port;
-	return NULL;
-}
-
-/* The host, or an address in brackets. */
-static bool is_host(struct text host)
-{
-	const bool is_address =
-		host.length > 2 && host.bytes[0] == '[' && host.bytes[host.length - 1] == ']';
-
-	if (!host.length || host.length > 255)
-		return false;
-	for (size_t i = is_address; i < host.length - is_address; i++)
-		if (!percent_is_unreserved(host.bytes[i]) && !(is_address && host.bytes[i] == ':'))
-			return false;
-	return true;
-}
-
-/* Where the port begins: behind the last colon, unless it is of an address. */
-static const char *port_of(struct text host)
-{
-	const char *colon = memrchr(host.bytes, ':', host.length);
-
-	return colon && memchr(colon, ']', (size_t)(host.bytes + host.length - colon)) ? NULL
-										       : colon;
-}
-
-static struct error *check_user(struct text user)
-{
-	if (memchr(user.bytes, ':', user.length))
-		return error_create("a password on the command line is visible to all users of "
-				    "this host: write it into ~/.netrc, or into the file that "
-				    "CTPROF_NETRC names");
-	for (size_t i = 0; i < user.length; i++)
-		if (!percent_is_unreserved(user.bytes[i]))
-			return error_create("invalid user: expected letters, digits and -._~");
-	return user.length ? NULL : error_create("the user before @ is empty");
-}
-
-static struct error *parse_server(struct text written, size_t scheme, struct store_url *ret)
-{
-	const char *at = memrchr(written.bytes, '@', written.length), *colon;
-	struct text user = { written.bytes, at ? (size_t)(at - written.bytes) : 0 };
-	struct text host = written;
-	unsigned port = schemes[scheme].port;
-	struct error *err = at ? check_user(user) : NULL;
-
-	if (err)
-		return err;
-	if (at)
-		host = (struct text){ at + 1, written.length - user.length - 1 };
-	colon = port_of(host);
-	if (colon) {
-		struct text digits = { colon + 1, (size_t)(host.bytes + host.length - colon) - 1 };
-
-		err = parse_port(digits, &port);
-		host.length = (size_t)(colon - host.bytes);
-	}
-	if (err)
-		return err;
-	if (!is_host(host))
-		return error_create("invalid host '%.*s': expected ch://HOST[:PORT]/DATABASE",
-				    (int)(host.length > 60 ? 60 : host.length), host.bytes);
-	ret->server = text_print("%s://%.*s:%u/", schemes[scheme].http, (int)host.length,
-				 host.bytes, port);
-	ret->user = at ? strndup(user.bytes, user.length) : NULL;
-	return ret->server && (ret->user || !at) ? NULL : &error_no_memory;
 }
 
 /* --- times --- */
@@ -294,39 +196,20 @@ static struct error *parse_parameters(struct parsing *parsing, struct text rest)
 
 /* --- the whole --- */
 
-static struct error *parse(struct parsing *parsing, const char *text, size_t scheme)
-{
-	struct store_url *url = parsing->url;
-	const char *query = strchrnul(text, '?'), *slash = strchrnul(text, '/');
-	struct text database = { 0 };
-	struct error *err;
-
-	if (slash > query)
-		slash = query;
-	err = parse_server((struct text){ text, (size_t)(slash - text) }, scheme, url);
-	if (err)
-		return err;
-	if (slash < query)
-		database = (struct text){ slash + 1, (size_t)(query - slash) - 1 };
-	if (database.length && database.bytes[database.length - 1] == '/')
-		database.length--;
-	if (!database.length || memchr(database.bytes, '/', database.length))
-		return error_create("expected ch://HOST[:PORT]/DATABASE");
-	err = decode(database, "database", &url->database);
-	return err ? err : parse_parameters(parsing, text_of(*query ? query + 1 : query));
-}
-
 struct error *store_url_parse(const char *text, uint64_t now_s, struct store_url *ret)
 {
+	struct store_address address = { 0 };
 	struct store_url url = { 0 };
 	struct parsing parsing = { .url = &url, .now_s = now_s };
-	struct error *err = NULL;
-	size_t scheme;
-	const char *rest = scheme_of(text, &scheme);
+	const char *question = strchr(text, '?');
+	struct error *err = store_address_parse(text, STORE_ADDRESS_QUERY, &address);
 
-	if (!rest)
-		return error_create("expected ch://HOST[:PORT]/DATABASE");
-	err = parse(&parsing, rest, scheme);
+	if (err)
+		return err;
+	url.server = address.server;
+	url.user = address.user;
+	url.database = address.database;
+	err = parse_parameters(&parsing, text_of(question ? question + 1 : ""));
 	if (!err) {
 		url.written = strdup(text);
 		err = url.written ? NULL : &error_no_memory;

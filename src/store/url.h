@@ -2,11 +2,10 @@
 /*
  * A query of ClickHouse, written where commands take a file:
  *
- *	ch://HOST[:PORT]/DATABASE[?NAME=VALUE[&NAME=VALUE]...]
+ *	ch[s]://[USER@]HOST[:PORT]/DATABASE[?NAME=VALUE[&NAME=VALUE]...]
  *
- * The scheme chs is https. A user may precede the host (user@HOST); the password is that of
- * netrc(5), since a command line is visible to all users of a host. HOST may be an IPv6 address in
- * brackets. Parameters:
+ * What precedes the question mark is an address (store/address.h); the password of the user is that
+ * of netrc(5). Parameters:
  *
  *	host process comm cgroup	names or globs (* ? [...]); any of several may match
  *	label.NAME			the same of a label of the agent's configuration

@@ -97,10 +97,10 @@ TEST(errors)
 	static const struct {
 		const char *text, *message;
 	} rows[] = {
-		{ "http://s/d", "expected ch://HOST[:PORT]/DATABASE" },
+		{ "http://s/d", "expected ch[s]://[USER@]HOST[:PORT]/DATABASE" },
 		{ "ch://", "invalid host" },
-		{ "ch://s", "expected ch://HOST[:PORT]/DATABASE" },
-		{ "ch://s/a/b", "expected ch://HOST[:PORT]/DATABASE" },
+		{ "ch://s", "expected ch[s]://[USER@]HOST[:PORT]/DATABASE" },
+		{ "ch://s/a/b", "expected ch[s]://[USER@]HOST[:PORT]/DATABASE" },
 		{ "ch://s:0/d", "invalid port '0'" },
 		{ "ch://s:99999/d", "invalid port" },
 		{ "ch://s\r\nx/d", "invalid host" },

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/address.h"
 #include "store/sql.h"
 
 #define NOW UINT64_C(1795177800)
@@ -29,6 +30,19 @@ static void check_query(const struct store_url *url, bool has_parameters)
 	sql_deinit(&sql);
 }
 
+static void check_address(const char *text)
+{
+	struct store_address address;
+	struct error *err = store_address_parse(text, STORE_ADDRESS_HTTP, &address);
+
+	if (err) {
+		fuzz_check_error(err);
+		return;
+	}
+	must(*address.database && !address.user && !strpbrk(address.server, "\r\n ?#@"));
+	store_address_deinit(&address);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct text bytes = fuzz_copy(data, size);
@@ -46,6 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		store_url_deinit(&url);
 	}
 	error_destroy(err);
+	check_address(text);
 	free(text);
 	fuzz_release(bytes);
 	return 0;
