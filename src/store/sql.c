@@ -89,23 +89,47 @@ static bool escape(struct sql_bytes *bytes, struct text value)
 	return true;
 }
 
-static bool add_parameter(struct sql *sql, struct text value)
+/* The number of the parameter that has this value; the number of all: none has. */
+static unsigned find_parameter(const struct sql *sql, struct text encoded)
 {
-	_cleanup_free_ char *encoded = NULL, *parameter = NULL;
-	struct sql_bytes escaped = { 0 };
-	size_t length;
+	struct text rest = { sql->parameters.items, sql->parameters.count }, parameter, name;
 
-	if (escape(&escaped, value))
-		encoded = percent_encode((struct text){ escaped.items, escaped.count });
-	array_deinit(&escaped);
-	if (encoded)
-		parameter = text_print("&param_p%u=%s", sql->parameter_count, encoded);
-	length = parameter ? strlen(parameter) : 0;
+	/* Before the first & is nothing. */
+	for (unsigned i = 0; text_cut(&rest, '&', &parameter); i++)
+		if (text_cut(&parameter, '=', &name) && i && text_equal(parameter, encoded))
+			return i - 1;
+	return sql->parameter_count;
+}
+
+static bool put_parameter(struct sql *sql, const char *encoded)
+{
+	_cleanup_free_ char *parameter = text_print("&param_p%u=%s", sql->parameter_count, encoded);
+	const size_t length = parameter ? strlen(parameter) : 0;
+
 	if (!parameter || !array_reserve(&sql->parameters, length))
 		return false;
 	memcpy(sql->parameters.items + sql->parameters.count, parameter, length);
 	sql->parameters.count += length;
-	sql_add(sql, "{p%u:String}", sql->parameter_count++);
+	sql->parameter_count++;
+	return true;
+}
+
+/* Values that a query has several times, as in each part of a time, are sent once. */
+static bool add_parameter(struct sql *sql, struct text value)
+{
+	_cleanup_free_ char *encoded = NULL;
+	struct sql_bytes escaped = { 0 };
+	unsigned number;
+
+	if (escape(&escaped, value))
+		encoded = percent_encode((struct text){ escaped.items, escaped.count });
+	array_deinit(&escaped);
+	if (!encoded)
+		return false;
+	number = find_parameter(sql, text_of(encoded));
+	if (number == sql->parameter_count && !put_parameter(sql, encoded))
+		return false;
+	sql_add(sql, "{p%u:String}", number);
 	return true;
 }
 

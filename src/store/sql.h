@@ -32,7 +32,7 @@ struct sql {
 /* Add text of the program: of a user, only numbers. */
 void sql_add(struct sql *sql, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Add an expression whose value is these bytes, a String. */
+/* Add an expression whose value is these bytes, a String. Equal values are one parameter. */
 void sql_add_value(struct sql *sql, struct text value);
 
 /* Write a name of a database or table, quoted. */

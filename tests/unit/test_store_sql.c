@@ -35,6 +35,20 @@ TEST(values)
 	expect_sql(&sql, "unhex('')", "");
 }
 
+/* A value that is there several times, as in each part of a time. */
+TEST(values_are_sent_once)
+{
+	static const char *const values[] = { "a", "", "a=b&c", "a", "", "p0", "a=b&c", "b" };
+	struct sql sql = { .has_parameters = true };
+
+	for (size_t i = 0; i < array_length(values); i++)
+		sql_add_value(&sql, text_of(values[i]));
+	expect_sql(&sql,
+		   "{p0:String}{p1:String}{p2:String}{p0:String}{p1:String}{p3:String}"
+		   "{p2:String}{p4:String}",
+		   "&param_p0=a&param_p1=&param_p2=a%3Db%26c&param_p3=p0&param_p4=b");
+}
+
 /* Patterns as they are in hexadecimal digits. */
 static void expect_glob(const char *glob, const char *before, const char *pattern,
 			const char *after)
@@ -97,9 +111,9 @@ TEST(labels)
 	sql_add_selection(&sql, &url, SQL_SELECT_HOST_NAMES);
 	expect_sql(&sql,
 		   " AND host IN (SELECT host FROM hosts WHERE (NOT has(label_names, {p0:String}) "
-		   "AND (kernel LIKE {p1:String})) OR arrayExists((n, v) -> n = {p2:String} AND (v "
-		   "LIKE {p3:String}), label_names, label_values))",
-		   "&param_p0=kernel&param_p1=6.%25&param_p2=kernel&param_p3=6.%25");
+		   "AND (kernel LIKE {p1:String})) OR arrayExists((n, v) -> n = {p0:String} AND (v "
+		   "LIKE {p1:String}), label_names, label_values))",
+		   "&param_p0=kernel&param_p1=6.%25");
 	store_url_deinit(&url);
 }
 
@@ -155,5 +169,6 @@ TEST(spans_add_up)
 		}
 }
 
-UNIT_TESTS(cmocka_unit_test(values), cmocka_unit_test(globs), cmocka_unit_test(selections),
-	   cmocka_unit_test(labels), cmocka_unit_test(spans), cmocka_unit_test(spans_add_up))
+UNIT_TESTS(cmocka_unit_test(values), cmocka_unit_test(values_are_sent_once),
+	   cmocka_unit_test(globs), cmocka_unit_test(selections), cmocka_unit_test(labels),
+	   cmocka_unit_test(spans), cmocka_unit_test(spans_add_up))
