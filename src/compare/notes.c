@@ -96,13 +96,10 @@ static bool note_renamed(struct report *report)
 
 static bool note_normalize(struct report *report)
 {
-	const struct host_context *x = report->baseline ? report->baseline->host : NULL;
-	const struct host_context *y = report->candidate->host;
-
 	if (report->view->normalize != NORMALIZE_AGE)
 		return true;
-	return (y && y->uptime_clock_ticks.measured &&
-		(!report->comparing || (x && x->uptime_clock_ticks.measured))) ||
+	return (snapshot_age_ticks(report->candidate).measured &&
+		(!report->comparing || snapshot_age_ticks(report->baseline).measured)) ||
 	       report_note(report, "a file has no uptime of its host: ages are relative to the "
 				   "start of its youngest thread");
 }

@@ -234,11 +234,11 @@ static struct view view_of_piece(const struct overview_work *work)
 
 /* --- which spans there are --- */
 
-static double uptime_of(const struct ctprof_snapshot *s)
+static double age_of(const struct ctprof_snapshot *s)
 {
-	const struct reading *ticks = s->host ? &s->host->uptime_clock_ticks : NULL;
+	const struct reading ticks = snapshot_age_ticks(s);
 
-	return ticks && ticks->measured ? (double)ticks->value / TICKS_PER_S : 0;
+	return ticks.measured ? (double)ticks.value / TICKS_PER_S : 0;
 }
 
 /* A file without a boot is of the same as another whose threads it mostly has. */
@@ -278,10 +278,10 @@ static void fill_host(struct overview_work *work, const struct ctprof_snapshot *
 		      const struct ctprof_snapshot *after_to)
 {
 	struct overview_span before = { before_from, before_to, 0 };
-	struct overview_span after = { after_from, after_to, uptime_of(after_to) };
+	struct overview_span after = { after_from, after_to, age_of(after_to) };
 
 	if (before_to)
-		before.seconds = uptime_of(before_to);
+		before.seconds = age_of(before_to);
 	if (before_from && !seconds_between(before_from, before_to, &before.seconds))
 		before.seconds = 0;
 	if (after_from && !seconds_between(after_from, after_to, &after.seconds))
@@ -321,7 +321,7 @@ static void add_totals(struct overview_work *work)
 static struct error *take_one(struct overview_work *work)
 {
 	const struct ctprof_snapshot *s = work->report->candidate;
-	double uptime = uptime_of(s);
+	double uptime = age_of(s);
 
 	fill_host(work, NULL, NULL, NULL, s);
 	add_totals(work);

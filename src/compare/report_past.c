@@ -74,14 +74,13 @@ static double rate_of_group(const struct report *report, const struct group *gro
 static double rate_of_others(const struct report *report, const struct row *row)
 {
 	const enum section_subject subject = section_infos[row->measure->section].subject;
-	const struct host_context *host = report->baseline->host;
+	const struct reading age = snapshot_age_ticks(report->baseline);
 
 	if (row->before.number == 0)
 		return 0;
-	if ((subject != SUBJECT_HOST && subject != SUBJECT_DEVICE) || !host ||
-	    !host->uptime_clock_ticks.measured || !host->uptime_clock_ticks.value)
+	if ((subject != SUBJECT_HOST && subject != SUBJECT_DEVICE) || !age.measured || !age.value)
 		return NAN;
-	return (double)row->before.number / ((double)host->uptime_clock_ticks.value / TICKS_PER_S);
+	return (double)row->before.number / ((double)age.value / TICKS_PER_S);
 }
 
 /* --- a row --- */

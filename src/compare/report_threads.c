@@ -51,10 +51,11 @@ static void select_all(struct work *work)
 
 uint64_t report_now_ticks(const struct ctprof_snapshot *s)
 {
+	const struct reading age = snapshot_age_ticks(s);
 	uint64_t latest = 0;
 
-	if (s->host && s->host->uptime_clock_ticks.measured)
-		return s->host->uptime_clock_ticks.value;
+	if (age.measured)
+		return age.value;
 	for (size_t i = 0; i < s->threads.count; i++)
 		if (snapshot_thread(s, i)->start_time_clock_ticks.value > latest)
 			latest = snapshot_thread(s, i)->start_time_clock_ticks.value;

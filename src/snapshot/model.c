@@ -66,6 +66,13 @@ bool snapshot_expect_threads(struct ctprof_snapshot *s)
 	return true;
 }
 
+struct reading snapshot_age_ticks(const struct ctprof_snapshot *snapshot)
+{
+	if (snapshot->observed_ns)
+		return reading_of(snapshot->longest_observed_ns / NS_PER_TICK);
+	return snapshot->host ? snapshot->host->uptime_clock_ticks : (struct reading){ 0 };
+}
+
 struct ctprof_thread *snapshot_add_thread(struct ctprof_snapshot *s)
 {
 	if (s->threads.count >= SNAPSHOT_THREADS_MAX)

@@ -241,9 +241,10 @@ struct ctprof_snapshot {
 	struct psi psi;
 	struct sched_ext *sched_ext;
 	struct capture_info *capture;
-	/* Of a query (store/store_snapshot.h): the time that totals are of, summed over its hosts;
-	 * 0: they are those since threads began. Not in files. */
-	uint64_t observed_ns;
+	/* Of a query (store/store_snapshot.h): the time that totals are of, summed over its hosts,
+	 * and that of the host with the longest; 0: they are those since threads began. Not in
+	 * files. */
+	uint64_t observed_ns, longest_observed_ns;
 	struct lines remarks; /* one line each for the user, about reading this file */
 };
 
@@ -256,6 +257,10 @@ void snapshot_trust(struct ctprof_snapshot *snapshot);
 /* Takes NULL. */
 void snapshot_destroy(struct ctprof_snapshot *snapshot);
 DEFINE_CLEANUP(snapshot_destroy, struct ctprof_snapshot *)
+
+/* How long totals have been counted, in the unit of start times: since the boot of the host, or in
+ * the time of a query. */
+struct reading snapshot_age_ticks(const struct ctprof_snapshot *snapshot);
 
 /* A new thread at the end, all zero. NULL without memory, or when there are as many already as
  * Linux can have (SNAPSHOT_THREADS_MAX). Threads do not move. */

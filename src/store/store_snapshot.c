@@ -73,6 +73,7 @@ static struct error *take_program(void *context, const union store_value *row)
 
 	if (!thread)
 		return &error_no_memory;
+	/* As old as the time is long (snapshot_age_ticks()): rates are those of the time. */
 	thread->start_time_clock_ticks = reading_of(0);
 	thread->tid = thread->tgid = process.tgid =
 		NUMBER_LEAST + (uint32_t)snapshot->threads.count;
@@ -279,9 +280,6 @@ static struct error *set_hosts(struct ctprof_snapshot *snapshot, const struct st
 		err = set_name(snapshot, store_hosts_cpu_model(hosts), &host->cpu_model);
 	if (cpus)
 		host->online_cpus = reading_of(cpus);
-	/* Programs are as old as the time is long: rates are those of the time. */
-	host->uptime_clock_ticks = reading_of(hosts->longest_ns / NS_PER_TICK);
-	host->clock_ticks_per_s = reading_of(TICKS_PER_S);
 	if (memory)
 		host->total_memory_kib = reading_of(memory / KIB);
 	set_pressure(snapshot, hosts);
@@ -314,6 +312,7 @@ static struct error *load(struct snapshot_loading *loading, struct store *store)
 		snapshot->captured_at_unix_ns = reading_of(loading->url->to_s * NS_PER_S);
 		snapshot_sort(snapshot);
 		snapshot->observed_ns = hosts.observed_ns;
+		snapshot->longest_observed_ns = hosts.longest_ns;
 	}
 	store_hosts_deinit(&hosts);
 	return err;
@@ -379,4 +378,5 @@ void store_snapshot_scale(struct ctprof_snapshot *snapshot, uint64_t times, uint
 	}
 	scale_psi(&snapshot->psi, times, parts);
 	snapshot->observed_ns = sum_scaled(snapshot->observed_ns, times, parts);
+	snapshot->longest_observed_ns = sum_scaled(snapshot->longest_observed_ns, times, parts);
 }

@@ -117,6 +117,10 @@ reads_snapshots() {
 	equal "all" "$(value "$query?to=$end_s&from=-3d" run_time_ns)" "$(sum_by_server 'sum(run_time_ns)' 1)"
 	equal "states" "$(value "$query?to=$end_s&from=-3d&host=web-3" state_exec_ns)" \
 		"$(sum_by_server 'sum(state_exec_ns)' "host = 'web-3'")"
+	equal "a rate" "$($ctprof show "$query?to=$end_s&host=web-3&comm=worker-1" --format csv --metrics run_time_ns --normalize age --group-by all |
+		awk -F, '$3 == "run_time_ns" { printf "%.3f\n", $5 }')" \
+		"$(sum_by_server 'sum(run_time_ns) / 3600' "t >= toDateTime($end_s - 3600) AND host = 'web-3' AND comm = 'worker-1'" | awk '{ printf "%.3f\n", $1 }')"
+	has "an uptime that is not stored" "$($ctprof show-host "$query?to=$end_s")" "uptime_clock_ticks: (unknown)"
 	has "a setting" "$($ctprof show "$query?to=$end_s" --format csv --metrics nice --group-by all)" ,nice,,5..5,
 	has "a host" "$($ctprof show-host "$query?to=$end_s")" "kernel_release: 6.1.0"
 	has_not "pressure that was not measured" "$($ctprof show "$query?to=$end_s")" pressure
