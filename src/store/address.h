@@ -7,9 +7,9 @@
  *	ch[s]://[USER@]HOST[:PORT]/DATABASE
  *
  * The schemes https and chs are TLS. The port is that of the scheme: 80, 443, 8123 or 8443. HOST
- *may be an IPv6 address in brackets. A password is never part of it, since a command line is
- *visible to all users of a host. Bytes of DATABASE may be written as %XX, and a slash may follow
- *it.
+ * may be an IPv6 address in brackets. A password is never part of it, since a command line is
+ * visible to all users of a host. Bytes of DATABASE may be written as %XX, and a slash may follow
+ * it.
  */
 #ifndef STORE_ADDRESS_H
 #define STORE_ADDRESS_H
