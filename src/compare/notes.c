@@ -80,8 +80,9 @@ static bool note_age(struct report *report, const char *side, const struct ctpro
 
 static bool note_ages(struct report *report)
 {
-	/* Files of others do not say what they could have had. */
-	if (report->baseline->origin != ORIGIN_CTPROF || report->candidate->origin != ORIGIN_CTPROF)
+	/* Files of others do not say what they could have had, and queries are no files. */
+	if (report->baseline->observed_ns || report->candidate->observed_ns ||
+	    report->baseline->origin != ORIGIN_CTPROF || report->candidate->origin != ORIGIN_CTPROF)
 		return true;
 	return note_age(report, "baseline", report->baseline, report->candidate) &&
 	       note_age(report, "candidate", report->candidate, report->baseline);

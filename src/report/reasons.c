@@ -93,6 +93,20 @@ static const char *states_reason(const struct ctprof_snapshot *s)
 		       : "only recordings of ctprof top have it";
 }
 
+/* Kernels of hosts cannot be asked, but agents store what they measure. */
+static const char *query_reason(const struct ctprof_snapshot *s, const struct metric_set *missing,
+				const struct metric *metric)
+{
+	const enum metric_id id = metric_id(metric);
+
+	if (metric_set_has(&s->unknown, id))
+		return "it is not stored";
+	if (s->has_sums_only && (metric->kind != KIND_TOTAL || id == METRIC_thread_count))
+		return "queries of more than two hours read sums, which have totals only";
+	return metric_set_has(missing, id) ? "no agent measured it"
+					   : "agents measured it for others only";
+}
+
 const char *metric_reason(const struct ctprof_snapshot *s, const struct metric_set *missing,
 			  const struct metric *metric)
 {
@@ -100,6 +114,8 @@ const char *metric_reason(const struct ctprof_snapshot *s, const struct metric_s
 	bool taskstats = metric->sources[0].id == SOURCE_TASKSTATS;
 	int gate = closed_gate(missing, metric);
 
+	if (s->observed_ns)
+		return query_reason(s, missing, metric);
 	if (metric->sources[0].id == SOURCE_STATES)
 		return states_reason(s);
 	/* Facts about this kernel say nothing about the kernels that other tools read. */

@@ -161,7 +161,8 @@ static void print_reasons(FILE *out, const char *prefix, const struct ctprof_sna
 }
 
 /* How many there are: why is a line each, for those who ask. */
-static void print_counts(FILE *out, const char *prefix, const struct gaps *gaps)
+static void print_counts(FILE *out, const char *prefix, const struct ctprof_snapshot *snapshot,
+			 const struct gaps *gaps)
 {
 	const size_t none = metric_set_count(&gaps->none), part = metric_set_count(&gaps->part);
 
@@ -173,7 +174,8 @@ static void print_counts(FILE *out, const char *prefix, const struct gaps *gaps)
 		fprintf(out, "%smeasured in some threads only: %zu metric%s", prefix, part,
 			plural(part));
 	if (none || part)
-		fprintf(out, " (--unmeasured says why; see also ctprof doctor)\n");
+		fprintf(out, " (--unmeasured says why%s)\n",
+			snapshot->observed_ns ? "" : "; see also ctprof doctor");
 }
 
 static void print_gaps(FILE *out, const struct report *report, const char *prefix,
@@ -182,7 +184,7 @@ static void print_gaps(FILE *out, const struct report *report, const char *prefi
 	if (report->view->unmeasured || report->view->metrics_named)
 		print_reasons(out, prefix, snapshot, gaps);
 	else
-		print_counts(out, prefix, gaps);
+		print_counts(out, prefix, snapshot, gaps);
 }
 
 static struct metric_set wanted_metrics(const struct report *report)

@@ -218,7 +218,7 @@ struct ctprof_snapshot {
 	enum snapshot_origin origin;
 	struct reading captured_at_unix_ns;
 	const struct name *version; /* of the ctprof that wrote it */
-	struct metric_set unknown;  /* metrics that the file, of ours, has no row for */
+	struct metric_set unknown;  /* metrics that the file, of ours, or the query does not have */
 	const struct name *note;    /* what its maker wrote on it */
 	struct host_context *host;
 	struct {
@@ -245,6 +245,7 @@ struct ctprof_snapshot {
 	 * and that of the host with the longest; 0: they are those since threads began. Not in
 	 * files. */
 	uint64_t observed_ns, longest_observed_ns;
+	bool has_sums_only;   /* of a query: it read sums, which have no metrics but totals */
 	struct lines remarks; /* one line each for the user, about reading this file */
 };
 

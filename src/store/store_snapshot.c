@@ -86,8 +86,8 @@ static struct error *take_program(void *context, const union store_value *row)
 	if (err)
 		return err;
 	thread->record.values.thread_count.v = row[PROGRAM_THREADS].number;
-	if (loading->detail == STORE_ROWS)
-		metric_set_add(&thread->record.measured, METRIC_thread_count);
+	if (loading->detail != STORE_ROWS)
+		metric_set_remove(&thread->record.measured, METRIC_thread_count);
 	return NULL;
 }
 
@@ -304,6 +304,8 @@ static struct error *load(struct snapshot_loading *loading, struct store *store)
 	}
 	if (!err && !snapshot->threads.count)
 		err = store_nothing(store, loading->url, "threads");
+	snapshot->unknown = thread_columns_lacking();
+	snapshot->has_sums_only = loading->detail != STORE_ROWS;
 	if (!err)
 		err = load_cgroups(loading, store);
 	if (!err)

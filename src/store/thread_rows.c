@@ -46,19 +46,34 @@ static bool is_in_progress(enum metric_id id)
 	return false;
 }
 
+static bool has_column(enum metric_id id)
+{
+	return id != METRIC_thread_count && expression_of(&metrics[id]).before &&
+	       !is_in_progress(id);
+}
+
 void thread_columns_init(struct thread_columns *columns, bool only_totals)
 {
 	columns->items[0] = (struct store_column){ "measured0", STORE_U64 };
 	columns->items[1] = (struct store_column){ "measured1", STORE_U64 };
 	columns->count = SETS;
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
-		if (i == METRIC_thread_count || !expression_of(&metrics[i]).before ||
-		    is_in_progress(i) || (only_totals && metrics[i].kind != KIND_TOTAL))
+		if (!has_column(i) || (only_totals && metrics[i].kind != KIND_TOTAL))
 			continue;
 		columns->items[columns->count] =
 			(struct store_column){ metrics[i].name, type_of(&metrics[i]) };
 		columns->metrics[columns->count++] = (enum metric_id)i;
 	}
+}
+
+struct metric_set thread_columns_lacking(void)
+{
+	struct metric_set lacking = { 0 };
+
+	for (enum metric_id i = 0; i < METRIC_COUNT; i++)
+		if (i != METRIC_thread_count && !has_column(i))
+			metric_set_add(&lacking, i);
+	return lacking;
 }
 
 void thread_columns_add_names(const struct thread_columns *columns, struct sql *sql)

@@ -22,6 +22,9 @@ struct thread_columns {
 /* The columns, for store_query(). Of sums (store/spans.h) there are only totals. */
 void thread_columns_init(struct thread_columns *columns, bool only_totals);
 
+/* The metrics that rows neither have nor tell. */
+struct metric_set thread_columns_lacking(void);
+
 /* Add their names: ", measured0, ..., run_time_ns". */
 void thread_columns_add_names(const struct thread_columns *columns, struct sql *sql);
 

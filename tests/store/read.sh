@@ -122,6 +122,11 @@ reads_snapshots() {
 		"$(sum_by_server 'sum(run_time_ns) / 3600' "t >= toDateTime($end_s - 3600) AND host = 'web-3' AND comm = 'worker-1'" | awk '{ printf "%.3f\n", $1 }')"
 	has "an uptime that is not stored" "$($ctprof show-host "$query?to=$end_s")" "uptime_clock_ticks: (unknown)"
 	has "a setting" "$($ctprof show "$query?to=$end_s" --format csv --metrics nice --group-by all)" ,nice,,5..5,
+	has "what is not stored" "$($ctprof show "$query?to=$end_s" --metrics nice,cpu_affinity)" "not measured: cpu_affinity (it is not stored)"
+	has "what no agent measured" "$($ctprof show "$query?to=$end_s" --metrics nice,state)" "not measured: state (no agent measured it)"
+	has "what sums lack" "$($ctprof show "$query?to=$end_s&from=-3d" --metrics nice,thread_count,run_time_ns,cpu_affinity)" \
+		"not measured: thread_count, nice (queries of more than two hours read sums, which have totals only)"
+	has_not "the kernel of this host" "$($ctprof show "$query?to=$end_s")" doctor
 	has "a host" "$($ctprof show-host "$query?to=$end_s")" "kernel_release: 6.1.0"
 	has_not "pressure that was not measured" "$($ctprof show "$query?to=$end_s")" pressure
 	insert "loads (host, t, ms, cpu_some_ns, measured) SELECT 'web-1', toDateTime($end_s - 5), 0, 500000000000, 4"
