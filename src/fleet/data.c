@@ -10,36 +10,49 @@ const struct fleet_kind_row fleet_kinds[FLEET_KIND_COUNT] = {
 #undef KIND_ROW
 };
 
-/* Answers of a server are bounded before this; names of a million functions fit. */
-#define NAMES_MOST ((size_t)256 << 20)
+/* For answers that no store gives: 500 hosts with 10,000 measures in 16 slices take 1 GB at most.
+ */
+#define MEMORY_MOST ((size_t)8 << 30)
 
 bool fleet_data_init(struct fleet_data *data, size_t slices)
 {
 	*data = (struct fleet_data){ .slices = slices };
-	arena_init(&data->arena, NAMES_MOST);
+	arena_init(&data->arena, MEMORY_MOST);
 	names_init(&data->names, &data->arena);
 	data->measure_numbers = calloc(1, sizeof(*data->measure_numbers));
+	data->base_numbers = calloc(1, sizeof(*data->base_numbers));
 	data->host_numbers = calloc(1, sizeof(*data->host_numbers));
-	return data->measure_numbers && data->host_numbers;
+	return data->measure_numbers && data->base_numbers && data->host_numbers;
+}
+
+static void numbers_deinit(struct word_map *numbers)
+{
+	if (numbers)
+		word_map_deinit(numbers);
+	free(numbers);
 }
 
 void fleet_data_deinit(struct fleet_data *data)
 {
-	if (data->measure_numbers)
-		word_map_deinit(data->measure_numbers);
-	if (data->host_numbers)
-		word_map_deinit(data->host_numbers);
-	free(data->measure_numbers);
-	free(data->host_numbers);
-	free(data->amounts);
+	numbers_deinit(data->measure_numbers);
+	numbers_deinit(data->base_numbers);
+	numbers_deinit(data->host_numbers);
+	for (size_t i = 0; i < data->measures.count; i++)
+		array_deinit(&data->measures.items[i].bases);
+	for (size_t i = 0; i < data->amounts.count; i++)
+		free(data->amounts.items[i].hosts);
+	for (size_t i = 0; i < data->bases.count; i++)
+		free(data->bases.items[i].hosts);
 	array_deinit(&data->measures);
+	array_deinit(&data->amounts);
+	array_deinit(&data->bases);
 	array_deinit(&data->hosts);
 	names_deinit(&data->names);
 	arena_deinit(&data->arena);
 	*data = (struct fleet_data){ 0 };
 }
 
-/* --- measures and hosts --- */
+/* --- measures, bases and hosts --- */
 
 static struct words key_of(enum fleet_kind kind, const struct name *program,
 			   const struct name *name)
@@ -62,9 +75,42 @@ uint32_t fleet_data_measure(struct fleet_data *data, enum fleet_kind kind, struc
 	number = word_map_at(data->measure_numbers, key_of(kind, measure.program, measure.name));
 	if (!number)
 		return FLEET_NONE;
-	if (*number == WORD_MAP_NEW && array_push(&data->measures, measure))
+	if (*number == WORD_MAP_NEW && array_reserve(&data->amounts, 1) &&
+	    array_push(&data->measures, measure)) {
+		data->amounts.items[data->amounts.count++] = (struct fleet_row){ 0 };
 		*number = (uint32_t)data->measures.count - 1;
+	}
 	return *number;
+}
+
+uint32_t fleet_data_base(struct fleet_data *data, enum fleet_kind kind, struct text program,
+			 uint64_t which)
+{
+	const struct name *name = names_intern(&data->names, program.bytes, program.length);
+	const enum fleet_kind of = kind == FLEET_CPU_OWN ? FLEET_CPU : kind;
+	uint32_t *number =
+		name ? word_map_at(data->base_numbers,
+				   (struct words){ { (uint64_t)of, (uintptr_t)name, which } })
+		     : NULL;
+
+	if (!number)
+		return FLEET_NONE;
+	if (*number == WORD_MAP_NEW && array_push(&data->bases, (struct fleet_row){ 0 }))
+		*number = (uint32_t)data->bases.count - 1;
+	return *number;
+}
+
+bool fleet_data_use_base(struct fleet_data *data, uint32_t measure, uint32_t base)
+{
+	struct fleet_measure *of;
+
+	if (measure >= data->measures.count || base >= data->bases.count)
+		return false;
+	of = &data->measures.items[measure];
+	for (size_t i = 0; i < of->bases.count; i++)
+		if (of->bases.items[i] == base)
+			return true;
+	return array_push(&of->bases, base);
 }
 
 uint32_t fleet_data_host(struct fleet_data *data, struct text host)
@@ -101,71 +147,105 @@ uint32_t fleet_data_find(const struct fleet_data *data, enum fleet_kind kind, st
 
 /* --- amounts --- */
 
-static struct fleet_amount *cell(const struct fleet_data *data, size_t measure, size_t host)
+/* So many hosts of a row at once. */
+#define BLOCK_HOSTS 256
+
+/* Memory for another host of a row: zero for each slice, or NULL. */
+static double *new_slices(struct fleet_data *data)
 {
-	return data->amounts + (measure * data->host_room + host) * data->slices;
+	if (!data->unused_count) {
+		data->unused = arena_alloc(&data->arena,
+					   BLOCK_HOSTS * data->slices * sizeof(*data->unused));
+		if (!data->unused)
+			return NULL;
+		data->unused_count = BLOCK_HOSTS;
+	}
+	return data->unused + --data->unused_count * data->slices;
 }
 
-/* Room for all measures and hosts that there are. */
-static bool make_room(struct fleet_data *data)
+static bool make_room(struct fleet_row *row, size_t hosts)
 {
-	size_t measures = data->measure_room, hosts = data->host_room, bytes;
-	struct fleet_amount *moved;
+	size_t room = row->room ? row->room : 8;
+	double **moved;
 
-	if (data->measures.count <= measures && data->hosts.count <= hosts)
+	while (room < hosts)
+		room *= 2;
+	if (room == row->room)
 		return true;
-	while (measures < data->measures.count)
-		measures = measures ? measures * 2 : 64;
-	while (hosts < data->hosts.count)
-		hosts = hosts ? hosts * 2 : 8;
-	if (__builtin_mul_overflow(measures * hosts, data->slices * sizeof(*moved), &bytes))
-		return false;
-	moved = calloc(1, bytes);
+	moved = reallocarray(row->hosts, room, sizeof(double *));
 	if (!moved)
 		return false;
-	for (size_t i = 0; i < data->measure_room; i++)
-		memcpy(moved + i * hosts * data->slices, cell(data, i, 0),
-		       data->host_room * data->slices * sizeof(*moved));
-	free(data->amounts);
-	data->amounts = moved;
-	data->measure_room = measures;
-	data->host_room = hosts;
+	memset(moved + row->room, 0, (room - row->room) * sizeof(double *));
+	row->hosts = moved;
+	row->room = room;
+	return true;
+}
+
+static bool add_to_row(struct fleet_data *data, struct fleet_row *row, uint32_t host, size_t slice,
+		       double amount)
+{
+	if (host >= data->hosts.count)
+		return false;
+	if (slice >= data->slices || !(amount > 0) || isinf(amount))
+		return true;
+	if (!make_room(row, (size_t)host + 1))
+		return false;
+	if (!row->hosts[host])
+		row->hosts[host] = new_slices(data);
+	if (!row->hosts[host])
+		return false;
+	row->hosts[host][slice] += amount;
 	return true;
 }
 
 bool fleet_data_add(struct fleet_data *data, uint32_t measure, uint32_t host, size_t slice,
-		    double amount, double base)
+		    double amount)
 {
-	struct fleet_amount *to;
+	return measure < data->amounts.count &&
+	       add_to_row(data, &data->amounts.items[measure], host, slice, amount);
+}
 
-	if (measure >= data->measures.count || host >= data->hosts.count || !make_room(data))
-		return false;
-	if (slice >= data->slices || !(amount >= 0) || !(base >= 0) || isinf(amount) || isinf(base))
-		return true;
-	to = cell(data, measure, host) + slice;
-	to->amount += amount;
-	to->base += base;
-	return true;
+bool fleet_data_add_base(struct fleet_data *data, uint32_t base, uint32_t host, size_t slice,
+			 double amount)
+{
+	return base < data->bases.count &&
+	       add_to_row(data, &data->bases.items[base], host, slice, amount);
+}
+
+static void clear_host(struct fleet_row *row, size_t host)
+{
+	if (host < row->room)
+		row->hosts[host] = NULL;
 }
 
 void fleet_data_clear_host(struct fleet_data *data, size_t host)
 {
-	for (size_t i = 0; host < data->host_room && i < data->measure_room; i++)
-		memset(cell(data, i, host), 0, data->slices * sizeof(*data->amounts));
+	for (size_t i = 0; i < data->amounts.count; i++)
+		clear_host(&data->amounts.items[i], host);
+	for (size_t i = 0; i < data->bases.count; i++)
+		clear_host(&data->bases.items[i], host);
+}
+
+static double sum_of_row(const struct fleet_row *row, size_t host, size_t from, size_t to)
+{
+	double sum = 0;
+
+	for (size_t i = from; host < row->room && row->hosts[host] && i < to; i++)
+		sum += row->hosts[host][i];
+	return sum;
 }
 
 struct fleet_amount fleet_data_sum(const struct fleet_data *data, size_t measure, size_t host,
 				   size_t from, size_t to)
 {
+	const struct fleet_measure *of = &data->measures.items[measure];
 	struct fleet_amount sum = { 0 };
 
-	/* Of a measure without amounts there may be no room yet. */
-	if (measure >= data->measure_room || host >= data->host_room)
-		return sum;
-	for (size_t i = from; i < to && i < data->slices; i++) {
-		sum.amount += cell(data, measure, host)[i].amount;
-		sum.base += cell(data, measure, host)[i].base;
-	}
+	if (to > data->slices)
+		to = data->slices;
+	sum.amount = sum_of_row(&data->amounts.items[measure], host, from, to);
+	for (size_t i = 0; i < of->bases.count; i++)
+		sum.base += sum_of_row(&data->bases.items[of->bases.items[i]], host, from, to);
 	return sum;
 }
 

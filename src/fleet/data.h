@@ -10,21 +10,27 @@
  */
 
 /*
- * What was measured on each host: a table with a row for each measure of a program and a column
- * for each host, of which each cell has an amount and its base for each slice of time.
+ * What was measured on each host: amounts of each measure of a program, and the bases that they are
+ * shares of, by host and slice of time.
  *
  *	struct fleet_data data;
  *
  *	fleet_data_init(&data, 1);
- *	number = fleet_data_measure(&data, FLEET_STATE, TEXT("shopd"), TEXT("lock"));
+ *	busy = fleet_data_base(&data, FLEET_STATE, TEXT("shopd"), 0);
+ *	lock = fleet_data_measure(&data, FLEET_STATE, TEXT("shopd"), TEXT("lock"));
  *	host = fleet_data_host(&data, TEXT("web-17"));
- *	if (!fleet_data_add(&data, number, host, 0, ns, threads_ns))
+ *	if (!fleet_data_use_base(&data, lock, busy) ||
+ *	    !fleet_data_add(&data, lock, host, 0, lock_s) ||
+ *	    !fleet_data_add_base(&data, busy, host, 0, busy_s))
  *		return &error_no_memory;
  *	...
  *	fleet_data_deinit(&data);
  *
- * The value of a cell is the sum of its amounts divided by the sum of its bases, so hosts with more
- * load, more threads or more time are comparable with the others.
+ * The value of a measure on a host is the sum of its amounts divided by the sum of its bases, so
+ * hosts with more load, more threads or more time are comparable with the others.
+ *
+ * Most programs run on some hosts only, and much of what is measured is 0, so amounts and bases
+ * have memory only for hosts on which they are not. Measures of a program share their bases.
  */
 #ifndef FLEET_DATA_H
 #define FLEET_DATA_H
@@ -76,6 +82,9 @@ struct fleet_measure {
 	enum fleet_kind kind;
 	const struct name *program; /* "": the whole host */
 	const struct name *name;    /* of the state, function or metric */
+	struct {
+		ARRAY(uint32_t);
+	} bases; /* numbers: its base is their sum */
 	/* Of functions: cityHash64() of both names, which the server computes. */
 	uint64_t program_hash, function_hash;
 };
@@ -84,22 +93,30 @@ struct fleet_amount {
 	double amount, base; /* 0 and 0: the host has no such program */
 };
 
+/* Amounts, or bases: of each host NULL, where all are 0, or one for each slice. */
+struct fleet_row {
+	double **hosts;
+	size_t room;
+};
+
 struct fleet_data {
 	struct arena arena;
 	struct names names;
-	struct word_map *measure_numbers, *host_numbers;
+	struct word_map *measure_numbers, *base_numbers, *host_numbers;
 	struct {
 		ARRAY(struct fleet_measure);
 	} measures;
 	struct {
 		ARRAY(const struct name *);
 	} hosts;
-	size_t slices;             /* of each cell, at least 1 */
+	struct {
+		ARRAY(struct fleet_row);
+	} amounts, bases; /* by measure, and by the number of the base */
+	double *unused;   /* that rows have not got yet, so many times `slices` of them */
+	size_t unused_count;
+	size_t slices;             /* at least 1 */
 	double seconds;            /* of all slices together; 0: not known */
 	size_t functions_left_out; /* with less time than those that are measures */
-	/* [measure][host of `room`][slice] */
-	struct fleet_amount *amounts;
-	size_t measure_room, host_room;
 };
 
 /* False without memory; it may be deinitialised all the same. */
@@ -118,10 +135,22 @@ uint32_t fleet_data_find_host(const struct fleet_data *data, struct text host);
 uint32_t fleet_data_find(const struct fleet_data *data, enum fleet_kind kind, struct text program,
 			 struct text name);
 
-/* Add to a slice of a cell. False without memory. Amounts that are negative or not finite, and
- * slices that are not there, are ignored. */
+/*
+ * The number of a base of measures of this kind and program, which is added if it is new.
+ * FLEET_CPU_OWN has those of FLEET_CPU. Measures that are not always measured together have
+ * different bases: `which` tells them apart. FLEET_NONE: no memory.
+ */
+uint32_t fleet_data_base(struct fleet_data *data, enum fleet_kind kind, struct text program,
+			 uint64_t which);
+/* A measure has this base, too. False without memory. */
+bool fleet_data_use_base(struct fleet_data *data, uint32_t measure, uint32_t base) MUST_CHECK;
+
+/* Add to a slice of a host. False without memory, or for a number that is not there. Amounts that
+ * are negative or not finite, and slices that are not there, are ignored. */
 bool fleet_data_add(struct fleet_data *data, uint32_t measure, uint32_t host, size_t slice,
-		    double amount, double base) MUST_CHECK;
+		    double amount) MUST_CHECK;
+bool fleet_data_add_base(struct fleet_data *data, uint32_t base, uint32_t host, size_t slice,
+			 double amount) MUST_CHECK;
 
 /* Forget all amounts of a host: then it is not compared. */
 void fleet_data_clear_host(struct fleet_data *data, size_t host);

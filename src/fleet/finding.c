@@ -11,7 +11,12 @@ void fleet_findings_deinit(struct fleet_findings *findings)
 bool fleet_findings_add(struct fleet_findings *findings, const struct fleet_finding *finding)
 {
 	findings->tests++;
-	return array_push(findings, *finding);
+	if (!(finding->p <= FLEET_Q_MOST))
+		return true;
+	if (!array_push(findings, *finding))
+		return false;
+	findings->candidates = findings->count;
+	return true;
 }
 
 static int by_weight(const void *a, const void *b)
@@ -27,16 +32,17 @@ static int by_weight(const void *a, const void *b)
 
 bool fleet_findings_settle(struct fleet_findings *findings)
 {
-	_cleanup_free_ double *q = malloc((findings->count + 1) * sizeof(*q));
+	const size_t count = findings->candidates;
+	_cleanup_free_ double *q = malloc((count + 1) * sizeof(*q));
 	size_t kept = 0;
 
 	if (!q)
 		return false;
-	for (size_t i = 0; i < findings->count; i++)
+	for (size_t i = 0; i < count; i++)
 		q[i] = findings->items[i].p;
-	if (!benjamini_hochberg(q, findings->count))
+	if (!benjamini_hochberg_smallest(q, count, findings->tests))
 		return false;
-	for (size_t i = 0; i < findings->count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct fleet_finding *finding = &findings->items[i];
 
 		finding->q = q[i];
@@ -55,11 +61,12 @@ bool fleet_findings_settle(struct fleet_findings *findings)
 
 bool fleet_findings_join(struct fleet_findings *to, struct fleet_findings *from)
 {
-	to->count = to->tests;
-	if (!array_reserve(to, from->tests))
+	to->count = to->candidates;
+	if (!array_reserve(to, from->candidates))
 		return false;
-	for (size_t i = 0; i < from->tests; i++)
+	for (size_t i = 0; i < from->candidates; i++)
 		to->items[to->count++] = from->items[i];
+	to->candidates = to->count;
 	to->tests += from->tests;
 	fleet_findings_deinit(from);
 	*from = (struct fleet_findings){ 0 };

@@ -34,6 +34,7 @@ struct fleet_finding {
 /* What was compared, and what could not be. */
 struct fleet_findings {
 	ARRAY(struct fleet_finding); /* the largest weight first */
+	size_t candidates;           /* with those behind `count`, whose q is too large */
 	size_t tests;
 	size_t measures;         /* that had enough hosts */
 	size_t measures_too_few; /* that were left out for want of hosts */
@@ -56,7 +57,8 @@ bool fleet_findings_settle(struct fleet_findings *findings) MUST_CHECK;
 /* Move all of `from` to `to`, and settle them together. False without memory. */
 bool fleet_findings_join(struct fleet_findings *to, struct fleet_findings *from) MUST_CHECK;
 
-/* Add one that was tested; false without memory. */
+/* Add one that was tested; false without memory. One whose p is larger than FLEET_Q_MOST counts as
+ * tested, and needs no memory: its q is not smaller. */
 bool fleet_findings_add(struct fleet_findings *findings,
 			const struct fleet_finding *finding) MUST_CHECK;
 

@@ -98,19 +98,39 @@ void fleet_add_keys(struct sql *sql, const struct fleet_loading *loading, const 
 }
 
 struct error *fleet_add_value(struct fleet_loading *loading, const union store_value *row,
-			      enum fleet_kind kind, struct text name, double amount, double base)
+			      enum fleet_kind kind, struct text name, uint64_t which, double amount)
 {
-	uint32_t host, measure;
+	const struct text program = row[FLEET_ROW_PROCESS].text;
+	struct fleet_data *data = loading->data;
+	uint32_t host, measure, base;
 
-	if (!fleet_row_host(loading, loading->data, row[FLEET_ROW_HOST].text,
-			    row[FLEET_ROW_FACTS].number, &host))
+	if (!fleet_row_host(loading, data, row[FLEET_ROW_HOST].text, row[FLEET_ROW_FACTS].number,
+			    &host))
 		return &error_no_memory;
 	if (host == FLEET_NONE)
 		return NULL;
-	measure = fleet_data_measure(loading->data, kind, row[FLEET_ROW_PROCESS].text, name);
-	return measure != FLEET_NONE &&
-			       fleet_data_add(loading->data, measure, host,
-					      (size_t)row[FLEET_ROW_SLICE].number, amount, base)
+	measure = fleet_data_measure(data, kind, program, name);
+	base = fleet_data_base(data, kind, program, which);
+	return fleet_data_use_base(data, measure, base) &&
+			       fleet_data_add(data, measure, host,
+					      (size_t)row[FLEET_ROW_SLICE].number, amount)
+		       ? NULL
+		       : &error_no_memory;
+}
+
+struct error *fleet_add_base(struct fleet_loading *loading, const union store_value *row,
+			     enum fleet_kind kind, uint64_t which, double amount)
+{
+	struct fleet_data *data = loading->data;
+	uint32_t host, base;
+
+	if (!fleet_row_host(loading, data, row[FLEET_ROW_HOST].text, row[FLEET_ROW_FACTS].number,
+			    &host))
+		return &error_no_memory;
+	if (host == FLEET_NONE)
+		return NULL;
+	base = fleet_data_base(data, kind, row[FLEET_ROW_PROCESS].text, which);
+	return fleet_data_add_base(data, base, host, (size_t)row[FLEET_ROW_SLICE].number, amount)
 		       ? NULL
 		       : &error_no_memory;
 }

@@ -16,19 +16,31 @@ static bool is_measured(const union store_value *row, enum metric_id metric)
 	return row[bit < 64 ? METRICS_MASK0 : METRICS_MASK1].number >> (bit % 64) & 1;
 }
 
+/* Which were measured, by a bit for each: these have a base together. */
+static uint64_t measured_metrics(const union store_value *row)
+{
+	uint64_t measured = 0;
+
+	for (size_t i = 0; i < fleet_metric_count; i++)
+		measured |= (uint64_t)is_measured(row, fleet_metrics[i].metric) << i;
+	return measured;
+}
+
 static struct error *take_metrics(void *context, const union store_value *row)
 {
 	struct fleet_loading *loading = context;
 	const double run = (double)row[METRICS_RUN].number * FLEET_SECONDS;
-	struct error *err = NULL;
+	const uint64_t measured = measured_metrics(row);
+	struct error *err;
 
-	if (!is_measured(row, METRIC_run_time_ns))
+	if (!is_measured(row, METRIC_run_time_ns) || !measured)
 		return NULL;
+	err = fleet_add_base(loading, row, FLEET_METRIC, measured, run);
 	for (size_t i = 0; !err && i < fleet_metric_count; i++)
-		if (is_measured(row, fleet_metrics[i].metric))
+		if (measured >> i & 1)
 			err = fleet_add_value(loading, row, FLEET_METRIC,
-					      text_of(fleet_metrics[i].name),
-					      (double)row[METRICS_FIRST + i].number, run);
+					      text_of(fleet_metrics[i].name), measured,
+					      (double)row[METRICS_FIRST + i].number);
 	return err;
 }
 
@@ -79,11 +91,14 @@ static struct error *take_pressures(void *context, const union store_value *row)
 	for (size_t i = 0; !err && i < fleet_pressure_count; i++) {
 		const union store_value *values = row + FLEET_ROW_VALUES + i * PRESSURE_VALUES;
 
-		if (values[PRESSURE_MS].number)
+		if (!values[PRESSURE_MS].number)
+			continue;
+		err = fleet_add_base(loading, row, FLEET_HOST, i,
+				     (double)values[PRESSURE_MS].number / 1000);
+		if (!err)
 			err = fleet_add_value(loading, row, FLEET_HOST,
-					      text_of(fleet_pressures[i].name),
-					      (double)values[PRESSURE_NS].number * FLEET_SECONDS,
-					      (double)values[PRESSURE_MS].number / 1000);
+					      text_of(fleet_pressures[i].name), i,
+					      (double)values[PRESSURE_NS].number * FLEET_SECONDS);
 	}
 	return err;
 }

@@ -84,8 +84,6 @@ struct function_loading {
 	struct {
 		ARRAY(uint64_t);
 	} pairs;
-	/* The time of programs by host, program, side and slice. */
-	struct fleet_data bases;
 };
 
 #define SAMPLE_COLUMNS "host, process, class, state, stack, ns, t"
@@ -131,18 +129,33 @@ static bool take_one_more(struct function_loading *functions, uint64_t program, 
 	return true;
 }
 
+static struct error *add_measure(struct function_loading *functions, enum fleet_kind kind,
+				 const union store_value *row)
+{
+	struct fleet_data *data = functions->loading->data;
+	const struct text program = row[TOP_PROCESS].text;
+	const uint32_t number = fleet_data_measure(data, kind, program, row[TOP_NAME].text);
+	const uint32_t base = fleet_data_base(data, kind, program, 0);
+
+	if (!fleet_data_use_base(data, number, base))
+		return &error_no_memory;
+	data->measures.items[number].program_hash = row[TOP_PROGRAM].number;
+	data->measures.items[number].function_hash = row[TOP_HASH].number;
+	return NULL;
+}
+
 static struct error *take_top(void *context, const union store_value *row)
 {
 	struct function_loading *functions = context;
 	struct fleet_data *data = functions->loading->data;
-	const struct text program = row[TOP_PROCESS].text, text = row[TOP_NAME].text;
+	const struct text text = row[TOP_NAME].text;
 	const uint64_t hash = row[TOP_HASH].number, of = row[TOP_PROGRAM].number;
 	const bool is_off = row[TOP_SIDE].number == FLEET_SIDE_OFF;
 	const enum frame_kind kind =
 		text_equal(row[TOP_ORIGIN].text, TEXT(ORIGIN_KERNEL)) ? FRAME_KERNEL : FRAME_USER;
 	const struct name *name = names_intern(&functions->names, text.bytes, text.length);
 	const struct name **known;
-	uint32_t measure;
+	struct error *err;
 	bool is_taken;
 
 	if (!name)
@@ -161,13 +174,10 @@ static struct error *take_top(void *context, const union store_value *row)
 	    !array_push(&functions->pairs, of ^ (hash + 1)))
 		return &error_no_memory;
 	*known = name;
-	measure = fleet_data_measure(data, is_off ? FLEET_OFF : FLEET_CPU, program, text);
-	if (measure == FLEET_NONE ||
-	    (!is_off && fleet_data_measure(data, FLEET_CPU_OWN, program, text) == FLEET_NONE))
-		return &error_no_memory;
-	data->measures.items[measure].program_hash = of;
-	data->measures.items[measure].function_hash = hash;
-	return NULL;
+	if (is_off)
+		return add_measure(functions, FLEET_OFF, row);
+	err = add_measure(functions, FLEET_CPU, row);
+	return err ? err : add_measure(functions, FLEET_CPU_OWN, row);
 }
 
 static enum store_detail top_detail(const struct fleet_loading *loading)
@@ -231,19 +241,26 @@ static const struct store_column function_columns[FUNCTION_COLUMNS] = {
 	[FUNCTION_PROCESS] = { "process", STORE_STRING },
 };
 
-/* The time of all functions of a host, program, slice and side, with what its key stands for. */
+/* The time of all functions of a host, program, slice and side: CPU time is also busy time. */
+static bool add_base(struct function_loading *functions, const struct function_key *key,
+		     enum fleet_kind kind, uint64_t ns)
+{
+	struct fleet_data *data = functions->loading->data;
+	const uint32_t base = fleet_data_base(data, kind, name_text(key->program), 0);
+
+	return fleet_data_add_base(data, base, key->host, key->slice, (double)ns * FLEET_SECONDS);
+}
+
+/* That time, with what its key stands for. */
 static struct error *take_base(struct function_loading *functions, const union store_value *row)
 {
-	struct fleet_data *bases = &functions->bases;
 	const struct text program = row[FUNCTION_PROCESS].text;
-	const bool is_off = row[FUNCTION_SIDE].number == FLEET_SIDE_OFF;
+	const uint64_t ns = row[FUNCTION_NS].number;
 	struct function_key *key;
-	uint32_t host, base_host, measure;
+	uint32_t host;
 
 	if (!fleet_row_host(functions->loading, functions->loading->data, row[FUNCTION_HOST].text,
-			    row[FUNCTION_FACTS].number, &host) ||
-	    !fleet_row_host(functions->loading, bases, row[FUNCTION_HOST].text,
-			    row[FUNCTION_FACTS].number, &base_host))
+			    row[FUNCTION_FACTS].number, &host))
 		return &error_no_memory;
 	if (host == FLEET_NONE)
 		return NULL;
@@ -254,12 +271,10 @@ static struct error *take_base(struct function_loading *functions, const union s
 		.program = names_intern(&functions->names, program.bytes, program.length),
 		.host = host,
 		.slice = (uint32_t)row[FUNCTION_SLICE].number,
-		.is_off = is_off,
+		.is_off = row[FUNCTION_SIDE].number == FLEET_SIDE_OFF,
 	};
-	measure = fleet_data_measure(bases, is_off ? FLEET_OFF : FLEET_CPU, program, TEXT(""));
-	return key->program && measure != FLEET_NONE &&
-			       fleet_data_add(bases, measure, base_host, key->slice,
-					      (double)row[FUNCTION_NS].number * FLEET_SECONDS, 0)
+	return key->program && add_base(functions, key, FLEET_OFF, ns) &&
+			       (key->is_off || add_base(functions, key, FLEET_CPU, ns))
 		       ? NULL
 		       : &error_no_memory;
 }
@@ -297,8 +312,7 @@ static struct error *add_function(struct function_loading *functions,
 	measure = fleet_data_find(data, kind, name_text(key->program), name_text(*name));
 	if (measure == FLEET_NONE)
 		return NULL;
-	return fleet_data_add(data, measure, key->host, key->slice, (double)sum->ns * FLEET_SECONDS,
-			      0)
+	return fleet_data_add(data, measure, key->host, key->slice, (double)sum->ns * FLEET_SECONDS)
 		       ? NULL
 		       : &error_no_memory;
 }
@@ -367,55 +381,21 @@ static struct error *load_by_host(struct function_loading *functions)
 	return err;
 }
 
-/* Functions that take no time on a host are a share of 0 of what the program has. */
-static struct error *add_bases(struct function_loading *functions, size_t measure)
-{
-	struct fleet_data *data = functions->loading->data, *bases = &functions->bases;
-	const struct fleet_measure *of = &data->measures.items[measure];
-	const struct text program = name_text(of->program);
-	const uint32_t cpu = fleet_data_find(bases, FLEET_CPU, program, TEXT(""));
-	const uint32_t off = fleet_data_find(bases, FLEET_OFF, program, TEXT(""));
-
-	for (size_t host = 0; host < bases->hosts.count; host++) {
-		const uint32_t number = fleet_data_host(data, name_text(bases->hosts.items[host]));
-
-		for (size_t i = 0; i < data->slices; i++) {
-			double base = fleet_data_sum(bases, cpu, host, i, i + 1).amount;
-
-			if (of->kind == FLEET_OFF)
-				base += fleet_data_sum(bases, off, host, i, i + 1).amount;
-			if (base > 0 &&
-			    !fleet_data_add(data, (uint32_t)measure, number, i, 0, base))
-				return &error_no_memory;
-		}
-	}
-	return NULL;
-}
-
 static struct error *load_all_functions(struct function_loading *functions)
 {
-	struct fleet_data *data = functions->loading->data;
-	const size_t first = data->measures.count;
 	struct error *err = load_top(functions);
 
-	if (err || !functions->by_hash.count)
-		return err;
-	err = load_by_host(functions);
-	for (size_t i = first; !err && i < data->measures.count; i++)
-		err = add_bases(functions, i);
-	return err;
+	return err || !functions->by_hash.count ? err : load_by_host(functions);
 }
 
 struct error *fleet_load_functions(struct fleet_loading *loading)
 {
 	struct function_loading functions = { .loading = loading };
-	struct error *err = &error_no_memory;
+	struct error *err;
 
 	arena_init(&functions.arena, (size_t)64 << 20);
 	names_init(&functions.names, &functions.arena);
-	if (fleet_data_init(&functions.bases, loading->data->slices))
-		err = load_all_functions(&functions);
-	fleet_data_deinit(&functions.bases);
+	err = load_all_functions(&functions);
 	map_deinit(&functions.by_hash);
 	map_deinit(&functions.keys);
 	map_deinit(&functions.taken);

@@ -61,10 +61,13 @@ bool fleet_row_host(const struct fleet_loading *loading, struct fleet_data *data
 bool fleet_find_row_host(const struct fleet_loading *loading, const struct fleet_data *data,
 			 struct text host, uint64_t facts, uint32_t *ret) MUST_CHECK;
 
-/* Adds to a measure of the host and program of a row. */
+/* Adds to a measure of the host and program of a row, and to a base of such measures: for `which`
+ * see fleet_data_base(). */
 struct error *fleet_add_value(struct fleet_loading *loading, const union store_value *row,
-			      enum fleet_kind kind, struct text name, double amount,
-			      double base) MUST_CHECK;
+			      enum fleet_kind kind, struct text name, uint64_t which,
+			      double amount) MUST_CHECK;
+struct error *fleet_add_base(struct fleet_loading *loading, const union store_value *row,
+			     enum fleet_kind kind, uint64_t which, double amount) MUST_CHECK;
 
 /* The parts. */
 struct error *fleet_load_states(struct fleet_loading *loading) MUST_CHECK;

@@ -29,13 +29,14 @@ static struct error *take_states(void *context, const union store_value *row)
 	struct fleet_loading *loading = context;
 	const double all = sum_of_states(row, (1u << STATE_COUNT) - 1);
 	const double busy = sum_of_states(row, FLEET_BUSY);
-	struct error *err = NULL;
+	struct error *err = fleet_add_base(loading, row, FLEET_STATE, 0, busy);
 
+	if (!err)
+		err = fleet_add_base(loading, row, FLEET_WAIT, 0, all);
 	for (size_t i = 0; !err && i < fleet_state_count; i++)
 		err = fleet_add_value(loading, row, fleet_states[i].kind,
-				      text_of(fleet_states[i].name),
-				      sum_of_states(row, fleet_states[i].states),
-				      fleet_states[i].kind == FLEET_STATE ? busy : all);
+				      text_of(fleet_states[i].name), 0,
+				      sum_of_states(row, fleet_states[i].states));
 	return err;
 }
 

@@ -301,6 +301,11 @@ static int by_p(const void *a, const void *b)
 
 bool benjamini_hochberg(double *p, size_t count)
 {
+	return benjamini_hochberg_smallest(p, count, count);
+}
+
+bool benjamini_hochberg_smallest(double *p, size_t count, size_t tests)
+{
 	_cleanup_free_ double **order = NULL;
 	double least = 1;
 
@@ -315,7 +320,7 @@ bool benjamini_hochberg(double *p, size_t count)
 	}
 	qsort(order, count, sizeof(*order), by_p);
 	for (size_t rank = count; rank; rank--) {
-		least = fmin(least, *order[rank - 1] * ((double)count / (double)rank));
+		least = fmin(least, *order[rank - 1] * ((double)tests / (double)rank));
 		*order[rank - 1] = least;
 	}
 	return true;

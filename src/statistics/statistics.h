@@ -102,5 +102,8 @@ double beta_share(double x, double a, double b);
  * values; NaN counts as 1. False without memory: nothing is replaced then.
  */
 bool benjamini_hochberg(double *p, size_t count) MUST_CHECK;
+/* The same of the `count` smallest p of so many tests: exact up to the smallest p of the others,
+ * which larger results may exceed. */
+bool benjamini_hochberg_smallest(double *p, size_t count, size_t tests) MUST_CHECK;
 
 #endif

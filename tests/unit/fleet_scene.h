@@ -21,6 +21,7 @@ struct fleet_scene {
 	uint64_t random;
 	size_t hosts, programs, functions; /* functions of each program */
 	size_t slices;
+	size_t roles; /* a host has the programs of one of so many; 0: all */
 	enum fleet_scene_tails tails;
 	double spread;      /* between hosts, of logarithms of times in states: 0.1 is 10 % */
 	double mix_spread;  /* the same of functions */
@@ -33,9 +34,12 @@ struct fleet_scene {
 struct fleet_scene fleet_scene_usual(uint64_t seed);
 
 /* Draw all. Programs are "p0", ...; states "lock", "runnable", "sleep_disk", "exec"; functions
- * "f0",
- * ...; the metric "majflt". */
+ * "f0", ...; the metric "majflt". */
 void fleet_scene_draw(struct fleet_scene *scene, struct fleet_data *ret);
+
+/* Add to a measure and its base. */
+void fleet_scene_add(struct fleet_data *data, uint32_t measure, uint32_t host, size_t slice,
+		     double amount, double base);
 
 /* Of one host: that much more time in a state, as a share of its time; a function takes so many
  * times as long as it did. In the slices from `from` on. */

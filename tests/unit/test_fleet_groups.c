@@ -124,10 +124,10 @@ TEST(intervals_cover)
 			char name[32];
 
 			snprintf(name, sizeof(name), "h%u", host);
-			assert_true(fleet_data_add(
-				&data, measure, fleet_data_host(&data, text_of(name)), 0,
-				(host < 6 ? 1e6 : 3e6) * exp(0.1 * fleet_scene_normal(&random)),
-				1000));
+			fleet_scene_add(&data, measure, fleet_data_host(&data, text_of(name)), 0,
+					(host < 6 ? 1e6 : 3e6) *
+						exp(0.1 * fleet_scene_normal(&random)),
+					1000);
 		}
 		expect_ok(fleet_compare_groups(&data, groups, &findings));
 		if (findings.count == 1) {

@@ -96,9 +96,9 @@ static size_t count_false_of_events(enum fleet_kind kind, const char *of, double
 				for (; product > exp(-events); amount += size)
 					product *= fleet_scene_uniform(&random);
 				snprintf(name, sizeof(name), "h%zu", host);
-				assert_true(fleet_data_add(&data, measure,
-							   fleet_data_host(&data, text_of(name)), 0,
-							   amount, 20));
+				fleet_scene_add(&data, measure,
+						fleet_data_host(&data, text_of(name)), 0, amount,
+						20);
 			}
 		}
 		findings = outliers_of(&data);
@@ -241,14 +241,14 @@ TEST(sure_and_too_small_to_matter)
 
 		snprintf(name, sizeof(name), "h%zu", host);
 		/* All hosts are the same but one, which has a tenth more. */
-		assert_true(fleet_data_add(&data, measure, fleet_data_host(&data, text_of(name)), 0,
-					   host == 50 ? 1100 : 1000, 10000));
+		fleet_scene_add(&data, measure, fleet_data_host(&data, text_of(name)), 0,
+				host == 50 ? 1100 : 1000, 10000);
 	}
 	findings = outliers_of(&data);
 	assert_int_equal(findings.count, 0);
 	fleet_findings_deinit(&findings);
 	/* Twice as much is more than enough. */
-	assert_true(fleet_data_add(&data, measure, 50, 0, 900, 0));
+	fleet_scene_add(&data, measure, 50, 0, 900, 0);
 	findings = outliers_of(&data);
 	assert_int_equal(findings.count, 1);
 	assert_int_equal(findings.items[0].host, 50);
@@ -287,9 +287,8 @@ TEST(too_little_time)
 		char name[16];
 
 		snprintf(name, sizeof(name), "h%zu", host);
-		assert_true(fleet_data_add(&data, measure, fleet_data_host(&data, text_of(name)), 0,
-					   host == 5 ? 50 : 100 + (double)host,
-					   host == 5 ? 100 : 10000));
+		fleet_scene_add(&data, measure, fleet_data_host(&data, text_of(name)), 0,
+				host == 5 ? 50 : 100 + (double)host, host == 5 ? 100 : 10000);
 	}
 	findings = outliers_of(&data);
 	assert_int_equal(findings.count, 0);
