@@ -35,19 +35,6 @@ static const struct {
 	  false },
 	{ 81, "there is no such database on the server", false },
 	{ 47, "the tables are not those that this version of ctprof expects", true },
-	{ 192, "the server denies access: it does not know this user", false },
-	{ 193,
-	  "the server denies access: is the password in ~/.netrc, or in the file that "
-	  "CTPROF_NETRC names?",
-	  false },
-	{ 194,
-	  "the server denies access: is the password in ~/.netrc, or in the file that "
-	  "CTPROF_NETRC names?",
-	  false },
-	{ 516,
-	  "the server denies access: write user@ before the host, and the password into "
-	  "~/.netrc, or into a file that CTPROF_NETRC names",
-	  false },
 	{ 497, "the user may not read the tables: GRANT SELECT on the database", true },
 	{ 241,
 	  "the query needs more memory than the server has for it: select fewer hosts or a "
@@ -80,12 +67,40 @@ static bool code_of(const char *said, unsigned *ret)
 	return true;
 }
 
+bool store_denies_user(long status, const char *said)
+{
+	static const unsigned codes[] = { 192, 193, 194, 516 };
+	unsigned code;
+
+	if (!code_of(said, &code))
+		return status == 401;
+	for (size_t i = 0; i < array_length(codes); i++)
+		if (codes[i] == code)
+			return true;
+	return false;
+}
+
+/* The machine is named as netrc(5) has it: without a port, and without brackets. */
+static struct error *denied(const struct store_url *url)
+{
+	const char *host = strstr(url->server, "://") + 3;
+	const bool is_address = *host == '[';
+	const size_t length = strcspn(host, is_address ? "]" : ":/");
+
+	return error_create("the server denies access: ~/.netrc, or the file that CTPROF_NETRC "
+			    "names, needs the line 'machine %.*s login %s password PASSWORD'",
+			    (int)(length - is_address), host + is_address,
+			    url->user ? url->user : "USER");
+}
+
 struct error *store_refusal(const struct store_url *url, long status, const char *said)
 {
 	unsigned code;
 
+	if (store_denies_user(status, said))
+		return denied(url);
 	if (!code_of(said, &code)) {
-		if (status == 401 || status == 403)
+		if (status == 403)
 			return error_create("the server denies access: %s",
 					    *said ? said : "(HTTP)");
 		return error_create(

@@ -51,6 +51,9 @@ struct error *store_query(struct store *store, struct sql *sql, const struct sto
 void store_close(struct store *store);
 DEFINE_CLEANUP(store_close, struct store *)
 
+/* Did the server not know the user, or not take the password? */
+bool store_denies_user(long status, const char *said);
+
 /* The error for what a server said with this status: "Code: 60. DB::Exception: ...". */
 struct error *store_refusal(const struct store_url *url, long status, const char *said) MUST_CHECK;
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "net/http_client.h"
+#include "store/query.h"
 #include "store/schema.h"
 
 /* The most bytes of an answer: the names of some ten thousand columns. */
@@ -12,6 +13,10 @@ struct asking {
 	const char *server;
 	const char *settings; /* "&name=value" */
 };
+
+static const char needs_password[] =
+	"; the file of --netrc-file needs the line 'machine HOST login "
+	"USER password PASSWORD'";
 
 /* --- requests --- */
 
@@ -46,8 +51,9 @@ static struct error *send(const struct asking *asking, const char *query, struct
 	if (err)
 		return err;
 	if (answer.status / 100 != 2)
-		return error_create("%s",
-				    *answer.said ? answer.said : "the server refuses the query");
+		return error_create(
+			"%s%s", *answer.said ? answer.said : "the server refuses the query",
+			store_denies_user(answer.status, answer.said) ? needs_password : "");
 	return reader ? rows_reader_finish(reader) : NULL;
 }
 

@@ -112,4 +112,50 @@ compares_hosts() {
 	done < "$scratch/found"
 }
 
+# ask OPTION...: a query of the started store
+ask() {
+	curl -s "$@" "http://127.0.0.1:$store_port/?query=SELECT+1"
+}
+
+# The script starts Debian's server with the configuration of a test. The service is one that runs until the case ends.
+starts_with_a_password() {
+	local output
+
+	command -v clickhouse-server > /dev/null || skip "no clickhouse-server"
+	[ "$(dpkg-query -W -f '${db:Status-Status}' clickhouse-server 2> /dev/null)" = installed ] || skip "clickhouse-server is not Debian's"
+	[ ! -d /run/systemd/system ] || skip "systemd would start the service"
+	store_port=$(free_port)
+	write_old_config "$scratch/config" "$store_port"
+	mkdir "$scratch/bin"
+	cat > "$scratch/bin/service" <<-END
+		#!/bin/bash
+		cd "$scratch/config"
+		clickhouse-server --config-file config.xml > out 2>&1 &
+		echo \$! > pid
+	END
+	chmod +x "$scratch/bin/service"
+	at_end "kill \$(cat $scratch/config/pid)"
+	fails 1 env CLICKHOUSE_CONFIG="$scratch/config" packaging/start-store 1
+	has "another port" "$output" "is not http_port of"
+	PATH=$scratch/bin:$PATH CLICKHOUSE_CONFIG=$scratch/config packaging/start-store --netrc-file "$scratch/netrc" "$store_port" > "$scratch/started"
+	has "what is next" "$(cat "$scratch/started")" "next: ctprof agent --clickhouse http://localhost:$store_port/ctprof --netrc-file '$scratch/netrc'"
+	equal "who may read the password" "$(stat -c %a "$scratch/netrc")" 600
+	has "no password" "$(ask)" "Password required"
+	has "a wrong password" "$(ask -u default:wrong)" "Wrong password"
+	equal "the password" "$(ask -u "default:$(awk '{ print $6 }' "$scratch/netrc")")" 1
+	# The same store again, and commands without its password.
+	CLICKHOUSE_CONFIG=$scratch/config packaging/start-store --netrc-file "$scratch/netrc" "$store_port"
+	fails 1 packaging/start-store "$store_port"
+	has "what the file needs" "$output" "the file of --netrc-file needs the line 'machine HOST login USER password PASSWORD'"
+	fails 1 packaging/start-store --netrc-file "$scratch/none" "$store_port"
+	has "no file" "$output" "a server listens already"
+	fails 1 env HOME=/nonexistent build/ctprof show "ch://localhost:$store_port/ctprof"
+	has "what the file needs" "$output" "needs the line 'machine localhost login USER password PASSWORD'"
+	fails 1 env HOME=/nonexistent build/ctprof show "ch://me@localhost:$store_port/ctprof"
+	has "what the file needs" "$output" "needs the line 'machine localhost login me password PASSWORD'"
+	fails 1 env CTPROF_NETRC="$scratch/netrc" build/ctprof show "ch://localhost:$store_port/ctprof"
+	has "the right password" "$output" "no agent has sent anything"
+}
+
 run_case "the first steps compare hosts" compares_hosts
+run_case "a store is started with a password" starts_with_a_password

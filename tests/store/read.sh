@@ -369,7 +369,7 @@ asks_for_passwords() {
 	mkdir "$scratch/home"
 	sed 's/s3cret/s3cr3t/' "$scratch/netrc" > "$scratch/home/.netrc"
 	fails 1 env HOME="$scratch/home" $ctprof flame "ch://me@127.0.0.1:$port/fleet"
-	has "a wrong one" "$output" "denies access"
+	has "a wrong one" "$output" "denies access: ~/.netrc, or the file that CTPROF_NETRC names, needs the line 'machine 127.0.0.1 login me password PASSWORD'"
 	has_not "the error" "$output" s3cr3t
 	fails 1 $ctprof flame "ch://me:s3cret@127.0.0.1:$port/fleet"
 	has "in the URL" "$output" "~/.netrc"
