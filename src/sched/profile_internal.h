@@ -81,6 +81,7 @@ struct profile_session {
 	uint64_t symbols_read;          /* when; 0: not yet */
 	bool has_looked_for_fifo, has_looked_for_swap; /* for that code */
 	uint64_t tick_ns;                              /* the duration of the last tick */
+	uint64_t pause_ns;                             /* after it, to the next */
 	unsigned targets_missed; /* checks in a row that found no target alive */
 	struct sample_events samples;
 	struct program_cost cost;

@@ -179,6 +179,26 @@ struct error *profile_chunks_grow(struct profile_chunks *chunks)
 	return err ? err : grow_stacks(chunks);
 }
 
+/* A sixteenth of the room that was free. Sets `seen` to `used`. */
+static bool fills(uint64_t room, uint64_t used, uint64_t *seen)
+{
+	const uint64_t more = used > *seen ? used - *seen : 0;
+
+	*seen = used;
+	return more > (room > used ? room - used : 0) / 16;
+}
+
+bool profile_chunks_fills(struct profile_chunks *chunks)
+{
+	const unsigned pool = pool_now(chunks);
+	const uint64_t words = chunks->state->stack_rooms[pool].end - pool_begin(pool);
+	const bool by_stacks = fills(words, words_used(chunks), &chunks->words_seen);
+	const struct tracker *tracker = &chunks->tracker;
+
+	return fills(tracker->state->room, tracker_used(tracker), &chunks->records_seen) ||
+	       by_stacks;
+}
+
 /* --- epochs --- */
 
 /* Less is not worth walking all stacks again. */

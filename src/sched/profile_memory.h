@@ -19,6 +19,7 @@ struct profile_chunks {
 	size_t budget;        /* in bytes, for both together */
 	uint64_t first_words; /* in use when the other pool was emptied */
 	uint64_t refused_ns;  /* CLOCK_MONOTONIC: when no more was to be had; 0: it was */
+	uint64_t words_seen, records_seen; /* in use when profile_chunks_fills was called last */
 };
 
 /* Room for so many stacks of usual depth at the start, and for `bytes` at most, as far as `limit`
@@ -30,6 +31,9 @@ struct error *profile_chunks_init(struct profile_chunks *chunks, struct profile_
 
 /* More, when little is left; nothing once the bound is reached, for then it is counted as lost. */
 struct error *profile_chunks_grow(struct profile_chunks *chunks) MUST_CHECK;
+
+/* Have the programs used much of the free room since the last call? They will need more soon. */
+bool profile_chunks_fills(struct profile_chunks *chunks);
 
 /* NULL: there is none. */
 struct profile_record *profile_chunks_thread(const struct profile_chunks *chunks, uint32_t number);

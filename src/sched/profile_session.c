@@ -316,14 +316,28 @@ static void find_wait_code(struct profile_session *session)
 			wait_rules_look_at_swap(state, session->symbols, &(bool){ false });
 }
 
+/* Between ticks: after work, and after many ticks that found none. */
+#define PAUSE_NS       (NS_PER_S / 20)
+#define QUIET_PAUSE_NS (NS_PER_S * 2 / 5)
+
+static uint64_t next_pause(const struct profile_session *session, bool had_work)
+{
+	if (had_work || !session->pause_ns)
+		return PAUSE_NS;
+	return session->pause_ns < QUIET_PAUSE_NS ? 2 * session->pause_ns : QUIET_PAUSE_NS;
+}
+
 static struct error *tick(struct profile_session *session)
 {
+	bool had_work;
+
 	find_own_frames(session);
 	find_wait_code(session);
 	if (session->images)
 		process_watch_poll(session->images);
-	if (session->unwinder)
-		profile_tick_unwinder(session);
+	had_work = session->unwinder && profile_tick_unwinder(session);
+	had_work |= profile_chunks_fills(&session->chunks);
+	session->pause_ns = next_pause(session, had_work);
 	program_cost_tick(&session->cost, session->program->obj, clock_ns(CLOCK_MONOTONIC));
 	tracker_scan_again(&session->chunks.tracker);
 	return profile_chunks_grow(&session->chunks);
@@ -342,8 +356,6 @@ int profile_session_fd(const struct profile_session *session)
 {
 	return session->unwinder ? process_watch_fd(session->images) : -1;
 }
-
-#define TICK_NS         (NS_PER_S / 20)
 
 #define GATHER_LEAST_NS (NS_PER_S / 10000)
 
@@ -372,7 +384,7 @@ uint64_t profile_session_next_tick(const struct profile_session *session, uint64
 
 	if (due < now + GATHER_LEAST_NS)
 		return now + GATHER_LEAST_NS;
-	return due < now + TICK_NS ? due : now + TICK_NS;
+	return due < now + session->pause_ns ? due : now + session->pause_ns;
 }
 
 /* Programs at switches tell when a thread ends. Where there are none, the end of one that its
@@ -402,6 +414,8 @@ static bool has_targets(const struct profile_session *session)
 bool profile_session_targets_ended(struct profile_session *session)
 {
 	session->targets_missed = has_targets(session) ? 0 : session->targets_missed + 1;
+	if (session->targets_missed)
+		session->pause_ns = PAUSE_NS;
 	if (session->targets_missed < CHECKS)
 		return false;
 	session->targets_missed = 0;

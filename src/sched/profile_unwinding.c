@@ -188,13 +188,13 @@ static uint32_t asked_count(const struct profile_session *session)
 	return __atomic_load_n(&session->program->bss->state.asked_count, __ATOMIC_ACQUIRE);
 }
 
+/* That cannot wait. */
 static bool has_unwinding_work(const struct profile_session *session)
 {
 	return session->has_changes || session->deferred_stacks.pending.count ||
 	       asked_count(session) != session->asked_count ||
 	       (session->options.off_cpu && first_stacks_has_new(&session->first_stacks)) ||
-	       unwinder_has_work(session->unwinder) ||
-	       clock_ns(CLOCK_MONOTONIC) - session->unwinder_ticked >= UNHURRIED_NS;
+	       unwinder_has_work(session->unwinder);
 }
 
 static void tick_unwinder(void *job)
@@ -211,8 +211,11 @@ static void tick_unwinder(void *job)
 
 /* All of it in one go of the guard: two switches between threads are most of the cost of a tick
  * that finds little. Most find nothing on a host where few programs start, and take none. */
-void profile_tick_unwinder(struct profile_session *session)
+bool profile_tick_unwinder(struct profile_session *session)
 {
-	if (has_unwinding_work(session))
+	const bool has_work = has_unwinding_work(session);
+
+	if (has_work || clock_ns(CLOCK_MONOTONIC) - session->unwinder_ticked >= UNHURRIED_NS)
 		guard_run(session->guard, tick_unwinder, session, NULL);
+	return has_work;
 }

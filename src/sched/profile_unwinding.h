@@ -13,7 +13,8 @@ bool profile_has_tables(const struct profile_options *options);
 /* The maps of the session's programs are there; tables are not, before it is started. */
 struct error *profile_open_unwinder(struct profile_session *session) MUST_CHECK;
 struct error *profile_start_unwinder(struct profile_session *session) MUST_CHECK;
-void profile_tick_unwinder(struct profile_session *session);
+/* Had it anything to do that could not wait? */
+bool profile_tick_unwinder(struct profile_session *session);
 
 /* Take the user stacks of waits in progress that have none or an incomplete one, by reading the
  * memory of their processes. Works without an unwinder as well. */

@@ -93,8 +93,7 @@ void tracker_deinit(struct tracker *tracker)
 	memory_chunks_deinit(&tracker->records);
 }
 
-/* Records that belong to tasks, or have not been read since. */
-static uint64_t records_used(const struct tracker *tracker)
+uint64_t tracker_used(const struct tracker *tracker)
 {
 	const struct track_state *state = tracker->state;
 	const uint32_t head = __atomic_load_n(&state->free_head, __ATOMIC_RELAXED);
@@ -104,7 +103,7 @@ static uint64_t records_used(const struct tracker *tracker)
 
 struct error *tracker_grow(struct tracker *tracker, size_t chunks_most)
 {
-	const uint64_t used = records_used(tracker), wanted = chunks_beside(tracker, used);
+	const uint64_t used = tracker_used(tracker), wanted = chunks_beside(tracker, used);
 
 	if (chunks_most > RECORD_CHUNKS_MAX)
 		chunks_most = RECORD_CHUNKS_MAX;

@@ -68,6 +68,9 @@ void tracker_scan_again(struct tracker *tracker);
 /* Make room for tasks that are about to begin, in up to `chunks_most` chunks. */
 struct error *tracker_grow(struct tracker *tracker, size_t chunks_most) MUST_CHECK;
 
+/* Records that belong to tasks, or have not been read since. */
+uint64_t tracker_used(const struct tracker *tracker);
+
 /* Numbers that are or were in use are below. */
 uint32_t tracker_count(const struct tracker *tracker);
 
