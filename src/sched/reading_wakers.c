@@ -13,6 +13,8 @@
 /* Of several records with a number, the last one has it. */
 static struct error *index_tids(struct profile_reading *r)
 {
+	if (!word_map_reserve(&r->tids, r->record_count))
+		return &error_no_memory;
 	for (uint32_t number = 1; number < r->record_count; number++) {
 		const struct profile_record *t = profile_chunks_thread(&r->session->chunks, number);
 		const struct profile_record *other;

@@ -71,16 +71,15 @@ static void fill_record(struct thread_record *record, const struct state_thread 
 		fill_now(record, t, now);
 }
 
-/* Index living threads by number; the number of an ended one may be reused. */
-static bool index_living(struct word_map *map, const struct state_reading *reading)
+/* Index the threads of a snapshot by number. */
+static bool index_threads(struct word_map *map, const struct ctprof_snapshot *snapshot)
 {
-	for (size_t i = 0; i < reading->threads.count; i++) {
-		const struct state_thread *t = &reading->threads.items[i];
-		uint32_t *place;
+	if (!word_map_reserve(map, snapshot->threads.count))
+		return false;
+	for (size_t i = 0; i < snapshot->threads.count; i++) {
+		const struct ctprof_thread *thread = snapshot_thread(snapshot, i);
+		uint32_t *place = word_map_at(map, (struct words){ { thread->tid, thread->tgid } });
 
-		if (t->has_ended)
-			continue;
-		place = word_map_at(map, (struct words){ { t->tid, t->tgid } });
 		if (!place)
 			return false;
 		*place = (uint32_t)i;
@@ -94,7 +93,7 @@ static bool is_later(const struct ctprof_thread *thread, uint64_t boot_ns)
 	       thread->start_time_clock_ticks.value > boot_ns / TICK_NS;
 }
 
-static struct error *join(const struct state_reading *reading, const struct word_map *living,
+static struct error *join(const struct state_reading *reading, const struct word_map *threads,
 			  uint64_t boot_ns, struct ctprof_snapshot *snapshot)
 {
 	const struct name *names[STATE_COUNT + 1] = { NULL };
@@ -104,16 +103,17 @@ static struct error *join(const struct state_reading *reading, const struct word
 		if (!names[state])
 			return &error_no_memory;
 	}
-	for (size_t i = 0; i < snapshot->threads.count; i++) {
-		struct ctprof_thread *thread = snapshot_thread(snapshot, i);
-		uint32_t found =
-			word_map_find(living, (struct words){ { thread->tid, thread->tgid } });
-		const struct state_thread *t;
+	for (size_t i = 0; i < reading->threads.count; i++) {
+		const struct state_thread *t = &reading->threads.items[i];
+		uint32_t found = word_map_find(threads, (struct words){ { t->tid, t->tgid } });
+		struct ctprof_thread *thread;
 
-		if (found == WORD_MAP_NEW || is_later(thread, boot_ns))
+		/* The number of an ended one may be reused. */
+		if (found == WORD_MAP_NEW || t->has_ended)
 			continue;
-		t = &reading->threads.items[found];
-		fill_record(&thread->record, t, reading->measured, names[t->state]);
+		thread = snapshot_thread(snapshot, found);
+		if (!is_later(thread, boot_ns))
+			fill_record(&thread->record, t, reading->measured, names[t->state]);
 	}
 	return NULL;
 }
@@ -122,7 +122,7 @@ struct error *state_rows_join(const struct state_reading *reading, const struct 
 			      uint64_t boot_ns, struct ctprof_snapshot *snapshot)
 {
 	struct capture_info *info = snapshot->capture;
-	struct word_map living = { 0 };
+	struct word_map threads = { 0 };
 	struct error *err;
 
 	if (!info)
@@ -134,10 +134,10 @@ struct error *state_rows_join(const struct state_reading *reading, const struct 
 	info->states_begun_ns = reading_of(watch->begun_ns);
 	info->states_at_ns = reading_of(reading->at_ns);
 	info->states_at_unix_ns = reading_of(reading->at_unix_ns);
-	err = info->states_engine && index_living(&living, reading)
-		      ? join(reading, &living, boot_ns, snapshot)
+	err = info->states_engine && index_threads(&threads, snapshot)
+		      ? join(reading, &threads, boot_ns, snapshot)
 		      : &error_no_memory;
-	word_map_deinit(&living);
+	word_map_deinit(&threads);
 	return err;
 }
 
