@@ -291,10 +291,11 @@ static bool take_changes(struct agent *agent, struct collector_reading *reading)
 	_cleanup_error_ struct error *err = NULL;
 	struct counters_outcome outcome;
 
-	if (reading->snapshot && reading->profile)
-		err = counters_put_states(reading->profile, reading->snapshot);
-	if (!err && reading->snapshot)
+	if (reading->snapshot)
 		err = counters_take(agent->counters, reading->snapshot, &outcome);
+	/* Only threads that did something are left. */
+	if (!err && reading->snapshot && reading->profile && !outcome.is_first)
+		err = counters_put_states(reading->profile, reading->snapshot);
 	if (err || !reading->snapshot) {
 		const char *why = err ? err->message : reading->failure;
 
