@@ -285,6 +285,11 @@ uint64_t interval_begin(struct interval_clock *clock, uint64_t now_unix_ns, uint
 	return begun;
 }
 
+bool agent_is_idle(struct agent *agent, const struct ctprof_thread *thread)
+{
+	return counters_is_idle(agent->counters, thread);
+}
+
 /* Turn the capture at the end of the interval into changes; false: there are none. */
 static bool take_changes(struct agent *agent, struct collector_reading *reading)
 {
@@ -299,6 +304,7 @@ static bool take_changes(struct agent *agent, struct collector_reading *reading)
 	if (err || !reading->snapshot) {
 		const char *why = err ? err->message : reading->failure;
 
+		counters_forget_idle(agent->counters);
 		if (!agent->captures_fail)
 			say(agent, "no counters of threads: %s", why ? why : "not captured");
 		agent->captures_fail = true;

@@ -51,7 +51,8 @@ struct error *agent_open(const struct agent_options *options, struct agent **ret
 /* -1: never readable. */
 int agent_fd(const struct agent *agent);
 struct error *agent_work(void *agent) MUST_CHECK;
-/* For a collector's receiver: wants_snapshots, prepare and take. */
+/* For a collector's receiver: wants_snapshots, is_idle, prepare and take. */
+bool agent_is_idle(struct agent *agent, const struct ctprof_thread *thread);
 struct error *agent_prepare(void *agent, struct collector_reading *reading) MUST_CHECK;
 struct error *agent_take(void *agent, struct collector_reading *reading) MUST_CHECK;
 

@@ -41,6 +41,7 @@ struct agent_counters {
 	char boot[64];
 	uint64_t uptime_ticks; /* of the previous capture */
 	struct kept_totals kept;
+	struct kept_totals next; /* of the capture that is being made: its idle threads */
 	struct {
 		ARRAY(struct kept_cgroup);
 	} cgroups; /* ascending by path */
@@ -177,12 +178,10 @@ static bool is_new(const struct agent_counters *c, const struct ctprof_thread *t
 }
 
 /* Did it do something? Then its totals are changes. */
-static struct error *take_thread(struct agent_counters *c, struct kept_totals *next,
+static struct error *take_thread(struct agent_counters *c, const struct packed_thread *old,
 				 struct ctprof_thread *thread, struct counters_outcome *outcome,
 				 bool *ret)
 {
-	const uint64_t id = state_rows_id(thread);
-	const struct packed_thread *old = find_kept(&c->kept, id);
 	char bytes[PACKED_MAX];
 	struct thread_totals now, before;
 	size_t length;
@@ -202,26 +201,60 @@ static struct error *take_thread(struct agent_counters *c, struct kept_totals *n
 		outcome->without_past += c->has_previous;
 		*ret = false;
 	}
-	return keep(next, id, bytes, length);
+	return keep(&c->next, state_rows_id(thread), bytes, length);
+}
+
+/* Most of it is as large as before. */
+static struct error *reserve_next(struct agent_counters *c, size_t more)
+{
+	if (!array_reserve(&c->next.threads, more))
+		return &error_no_memory;
+	return c->next.bytes.room || array_reserve(&c->next.bytes, c->kept.bytes.count)
+		       ? NULL
+		       : &error_no_memory;
+}
+
+bool counters_is_idle(struct agent_counters *c, const struct ctprof_thread *thread)
+{
+	const uint64_t id = state_rows_id(thread);
+	const struct packed_thread *old = find_kept(&c->kept, id);
+	_cleanup_error_ struct error *err = NULL;
+	char bytes[PACKED_MAX];
+	struct thread_totals now;
+	size_t length;
+
+	if (!old)
+		return false;
+	read_totals(c, &thread->record, &now);
+	length = pack_totals(c, &now, bytes);
+	if (!is_same(&c->kept, old, bytes, length))
+		return false;
+	if (!c->next.threads.room)
+		err = reserve_next(c, c->kept.threads.count);
+	if (!err)
+		err = keep(&c->next, id, bytes, length);
+	return !err;
+}
+
+void counters_forget_idle(struct agent_counters *c)
+{
+	kept_totals_deinit(&c->next);
 }
 
 static struct error *take_threads(struct agent_counters *c, struct ctprof_snapshot *s,
 				  struct counters_outcome *outcome)
 {
-	struct kept_totals next = { 0 };
-	size_t active = 0, met = 0;
-	struct error *err = NULL;
+	const size_t idle = c->next.threads.count;
+	size_t active = 0, met = idle;
+	struct error *err = reserve_next(c, s->threads.count);
 
-	/* Most of it is as large as before. */
-	if (!array_reserve(&next.threads, s->threads.count) ||
-	    !array_reserve(&next.bytes, c->kept.bytes.count))
-		err = &error_no_memory;
 	for (size_t i = 0; !err && i < s->threads.count; i++) {
 		struct ctprof_thread *thread = snapshot_thread(s, i);
+		const struct packed_thread *old = find_kept(&c->kept, state_rows_id(thread));
 		bool is_active;
 
-		met += find_kept(&c->kept, state_rows_id(thread)) != NULL;
-		err = take_thread(c, &next, thread, outcome, &is_active);
+		met += old != NULL;
+		err = take_thread(c, old, thread, outcome, &is_active);
 		if (err || !is_active)
 			continue;
 		/* The first ones, so that the memory of the rest can be released. */
@@ -229,17 +262,17 @@ static struct error *take_threads(struct agent_counters *c, struct ctprof_snapsh
 			*snapshot_thread(s, active) = *thread;
 		active++;
 	}
-	if (err) {
-		kept_totals_deinit(&next);
+	if (err)
 		return err;
-	}
-	outcome->threads = s->threads.count;
+	outcome->threads = idle + s->threads.count;
 	outcome->ended = c->kept.threads.count - met;
 	snapshot_release_threads(s, active);
-	if (next.threads.count)
-		qsort(next.threads.items, next.threads.count, sizeof(*next.threads.items), by_id);
+	if (c->next.threads.count)
+		qsort(c->next.threads.items, c->next.threads.count, sizeof(*c->next.threads.items),
+		      by_id);
 	kept_totals_deinit(&c->kept);
-	c->kept = next;
+	c->kept = c->next;
+	c->next = (struct kept_totals){ 0 };
 	(void)array_fit(&c->kept.threads);
 	(void)array_fit(&c->kept.bytes);
 	return NULL;
@@ -386,6 +419,7 @@ static const char *boot_of(const struct ctprof_snapshot *s)
 static void forget(struct agent_counters *c)
 {
 	kept_totals_deinit(&c->kept);
+	kept_totals_deinit(&c->next);
 	free_cgroups(c);
 	c->psi = (struct psi){ 0 };
 	c->has_previous = false;

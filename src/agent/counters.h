@@ -5,7 +5,7 @@
  *	struct agent_counters *counters;
  *	err = counters_create(&counters);
  *	while (...) {
- *		err = capturer_take(capturer, &snapshot);
+ *		err = capturer_take(capturer, &snapshot);      with counters_is_idle()
  *		if (!err)
  *			err = counters_take(counters, snapshot, &outcome);
  *		...                      the snapshot has the changes
@@ -46,6 +46,14 @@ struct error *counters_create(struct agent_counters **ret) MUST_CHECK;
  */
 struct error *counters_take(struct agent_counters *counters, struct ctprof_snapshot *snapshot,
 			    struct counters_outcome *ret) MUST_CHECK;
+
+/*
+ * Has a thread of the capture that is being made done nothing since the previous one? Then what is
+ * known of it is kept, and the caller leaves it out of the snapshot that counters_take() gets next;
+ * counters_forget_idle() where that capture fails.
+ */
+bool counters_is_idle(struct agent_counters *counters, const struct ctprof_thread *thread);
+void counters_forget_idle(struct agent_counters *counters);
 
 /* The bytes that are kept for the next call. */
 size_t counters_memory(const struct agent_counters *counters);

@@ -85,6 +85,10 @@ struct capture_options {
 	/* Stop threads for a moment to learn where jemalloc's counters of them are, if nothing else
 	 * tells. */
 	bool allow_ptrace;
+	/* Called with threads whose record is complete, but those that others need: the leaders of
+	 * processes, and the first of a cgroup. True: leave it out. May be NULL. */
+	bool (*is_idle)(void *context, const struct ctprof_thread *thread);
+	void *idle_context;
 	/* Called now and then with how many of the threads, or processes, are done; may be NULL. */
 	void (*progress)(void *context, size_t done, size_t total);
 	void *progress_context;

@@ -214,6 +214,18 @@ static struct error *keep_leader(struct capture *c, const struct iterator_record
 										: &error_no_memory;
 }
 
+/* May a thread that was filled last be left out? The process needs its leader, and each cgroup one
+ * thread (capture/cgroups.c); statistics by taskstats come later. */
+static bool is_left_out(const struct capture *c, const struct ctprof_thread *thread)
+{
+	const struct capture_options *o = c->options;
+	const size_t count = c->snapshot->threads.count;
+
+	return o->is_idle && thread->tid != thread->tgid && count > 1 &&
+	       snapshot_thread(c->snapshot, count - 2)->cgroup == thread->cgroup &&
+	       !(c->sources >> SOURCE_TASKSTATS & 1) && o->is_idle(o->idle_context, thread);
+}
+
 static struct error *visit_record(struct capture *c, const struct iterator_record *r,
 				  const __u64 *cpus)
 {
@@ -238,6 +250,10 @@ static struct error *visit_record(struct capture *c, const struct iterator_recor
 		return fate == THREAD_SHORTAGE
 			       ? error_system(c->shortage, "thread %" PRIu32, r->tid)
 			       : NULL;
+	}
+	if (is_left_out(c, thread)) {
+		snapshot_truncate_threads(s, s->threads.count - 1);
+		return NULL;
 	}
 	capture_queue_delays(c, thread);
 	if (r->thread_pointer &&

@@ -384,6 +384,11 @@ static struct error *take(void *context, struct collector_reading *reading)
 	return agent_take(((struct agent_run *)context)->agent, reading);
 }
 
+static bool is_idle(void *context, const struct ctprof_thread *thread)
+{
+	return agent_is_idle(((struct agent_run *)context)->agent, thread);
+}
+
 static struct error *work(void *context)
 {
 	return agent_work(((struct agent_run *)context)->agent);
@@ -439,6 +444,7 @@ static int run(struct agent_arguments *a, struct agent_identity *identity, struc
 		.work = work,
 		.fd = -1,
 		.wants_snapshots = true,
+		.is_idle = is_idle,
 		.without = AGENT_WITHOUT,
 	};
 	serving->begin = begin;

@@ -237,7 +237,7 @@ static struct error *read_kstats(struct collector *c, struct kstats_changes *ret
 /* Take a snapshot for the receiver. Without one it gets the rest of the reading. */
 static struct error *capture_reading(struct collector *c, struct ctprof_snapshot **ret_snapshot)
 {
-	const unsigned without = c->capture.without;
+	const struct capture_options options = c->capture;
 	struct error *err;
 
 	if (!c->options.receiver.wants_snapshots)
@@ -245,12 +245,14 @@ static struct error *capture_reading(struct collector *c, struct ctprof_snapshot
 	if (!c->capturer)
 		return error_create("%s", c->failure->message);
 	c->capture.without = c->options.receiver.without;
+	c->capture.is_idle = c->options.receiver.is_idle;
+	c->capture.idle_context = c->options.receiver.context;
 	{
 		PRIVILEGES_RAISED;
 
 		err = capturer_take(c->capturer, ret_snapshot);
 	}
-	c->capture.without = without;
+	c->capture = options;
 	return err;
 }
 

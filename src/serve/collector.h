@@ -45,6 +45,8 @@ struct collector_receiver {
 	int fd; /* work() is called when it is readable; -1: never */
 	struct error *(*work)(void *context);
 	bool wants_snapshots;
+	/* Called with threads of snapshots while they are taken, as in struct capture_options. */
+	bool (*is_idle)(void *context, const struct ctprof_thread *thread);
 	unsigned without; /* what these leave out: a bit for each enum capture_part */
 };
 
