@@ -82,6 +82,56 @@ TEST(only_threads_that_did_something)
 	assert_int_equal(number_of(snapshot_thread(b, 2), METRIC_run_time_ns), 33);
 }
 
+/* The thread with number `tid` of a capture at `ticks` that is being made. */
+static bool is_idle_at(struct agent_counters *c, uint64_t ticks, uint32_t tid, uint64_t run_ns)
+{
+	_cleanup_(snapshot_destroy) struct ctprof_snapshot *s = capture_at("b", ticks);
+
+	return counters_is_idle(c, add(s, tid, 10, run_ns));
+}
+
+/* Threads 1 and 2 did nothing; the former is left out while the capture is made. */
+TEST(idle_threads_may_be_left_out)
+{
+	_cleanup_(counters_destroy) struct agent_counters *c = make();
+	_cleanup_(snapshot_destroy) struct ctprof_snapshot *a = capture_at("b", 100);
+	struct counters_outcome outcome;
+
+	assert_false(is_idle_at(c, 100, 1, 1000));
+	for (uint32_t tid = 1; tid <= 3; tid++)
+		add(a, tid, 10, 1000 * tid);
+	take(c, a);
+	for (uint64_t round = 1; round <= 3; round++) {
+		const uint64_t ticks = 100 + 100 * round;
+		_cleanup_(snapshot_destroy) struct ctprof_snapshot *b = capture_at("b", ticks);
+
+		/* The capture fails in its middle, and is made again. */
+		assert_true(is_idle_at(c, ticks, 1, 1000));
+		counters_forget_idle(c);
+		assert_true(is_idle_at(c, ticks, 1, 1000));
+		assert_false(is_idle_at(c, ticks, 3, 3000 + round));
+		assert_false(is_idle_at(c, ticks, 4, 1000));
+		add(b, 2, 10, 2000);
+		add(b, 3, 10, 3000 + round);
+		outcome = take(c, b);
+		assert_int_equal(outcome.threads, 3);
+		assert_int_equal(outcome.ended, 0);
+		assert_int_equal(outcome.without_past, 0);
+		assert_int_equal(b->threads.count, 1);
+		assert_int_equal(number_of(snapshot_thread(b, 0), METRIC_run_time_ns), 1);
+	}
+	{
+		_cleanup_(snapshot_destroy) struct ctprof_snapshot *b = capture_at("b", 500);
+
+		assert_true(is_idle_at(c, 500, 2, 2000));
+		add(b, 1, 10, 1001);
+		outcome = take(c, b);
+		assert_int_equal(outcome.ended, 1);
+		assert_int_equal(b->threads.count, 1);
+		assert_int_equal(snapshot_thread(b, 0)->tid, 1);
+	}
+}
+
 /* A thread that was there all the time but is seen first now, as after a capture without time for
  * it, has totals of an unknown time. */
 TEST(what_is_older_than_its_first_capture_is_left_out)
@@ -265,6 +315,7 @@ TEST(states_are_put_into_captures)
 }
 
 UNIT_TESTS(cmocka_unit_test(only_threads_that_did_something),
+	   cmocka_unit_test(idle_threads_may_be_left_out),
 	   cmocka_unit_test(what_is_older_than_its_first_capture_is_left_out),
 	   cmocka_unit_test(another_boot_has_no_past),
 	   cmocka_unit_test(what_was_not_measured_before_has_no_change),
