@@ -25,18 +25,29 @@ static uint64_t resident(void)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
+/* Below `most`, by what is resident. */
+static uint64_t room_below(const struct memory_limit *limit, uint64_t most)
+{
+	const uint64_t used = resident();
+	const uint64_t room = most > limit->beside ? most - limit->beside : 0;
+
+	return room > used ? room - used : 0;
+}
+
 uint64_t memory_limit_allow(struct memory_limit *limit, uint64_t count, uint64_t bytes)
 {
-	uint64_t most, used, room;
+	uint64_t room;
 
 	if (!limit || !limit->bytes || !bytes || !count)
 		return count;
-	most = limit->bytes - limit->bytes / UNASKED_PART;
-	used = resident();
-	room = most > limit->beside ? most - limit->beside : 0;
-	room = room > used ? (room - used) / bytes : 0;
+	room = room_below(limit, limit->bytes - limit->bytes / UNASKED_PART) / bytes;
 	if (count <= room)
 		return count;
 	__atomic_add_fetch(&limit->refused, 1, __ATOMIC_RELAXED);
 	return room;
+}
+
+uint64_t memory_limit_left(const struct memory_limit *limit)
+{
+	return limit && limit->bytes ? room_below(limit, limit->bytes) : UINT64_MAX;
 }

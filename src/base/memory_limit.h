@@ -25,4 +25,8 @@ struct memory_limit {
  * Any thread may ask. */
 uint64_t memory_limit_allow(struct memory_limit *limit, uint64_t count, uint64_t bytes);
 
+/* The bytes up to the limit, with those for what does not ask: for memory that is given back at
+ * once. UINT64_MAX: there is no limit. Any thread may ask. */
+uint64_t memory_limit_left(const struct memory_limit *limit);
+
 #endif

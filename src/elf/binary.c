@@ -79,6 +79,14 @@ static void open_debug(struct binary *binary, const struct binary_options *optio
 		close_part(part);
 }
 
+static bool has_memory(const struct binary *binary, const struct binary_options *options)
+{
+	return !options->memory || functions_memory(&binary->own.elf) +
+						   functions_memory(&binary->debug.elf) +
+						   functions_memory(&binary->packed.elf) <=
+					   options->memory;
+}
+
 static int add_all(struct binary *binary, const struct binary_options *options)
 {
 	bool has_symbols = elf_has_section(&binary->own.elf, ".symtab");
@@ -88,7 +96,7 @@ static int add_all(struct binary *binary, const struct binary_options *options)
 		open_debug(binary, options);
 	if (!has_symbols && !binary->debug.elf.section_count)
 		open_packed(binary);
-	if (!functions_add(&binary->functions, &binary->own.elf) ||
+	if (!has_memory(binary, options) || !functions_add(&binary->functions, &binary->own.elf) ||
 	    !functions_add(&binary->functions, &binary->debug.elf) ||
 	    !functions_add(&binary->functions, &binary->packed.elf) ||
 	    (!binary->functions.has_static &&

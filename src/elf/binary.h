@@ -24,12 +24,14 @@ struct binary_options {
 	open_file *open;  /* for debug files; NULL: look for none */
 	void *context;
 	uint64_t *inlined_work; /* see elf/inlined.h; NULL: do not look for inlined functions */
+	/* For the functions; 0: no limit. A binary that may need more is not opened (ENOMEM). */
+	uint64_t memory;
 };
 
 struct binary;
 
-/* Returns 0 or an errno: ENOEXEC when it is no ELF file that we read. The descriptor is the
- * caller's, and must stay open. */
+/* Returns 0 or an errno: ENOMEM without memory, or beyond that of the options, ENOEXEC when it is
+ * no ELF file that we read. The descriptor is the caller's, and must stay open. */
 int binary_open(int fd, const struct binary_options *options, struct binary **ret);
 
 /* The same of bytes in memory, which must stay. */

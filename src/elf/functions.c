@@ -144,6 +144,23 @@ bool functions_add(struct functions *functions, const struct elf *elf)
 	return true;
 }
 
+uint64_t functions_memory(const struct elf *elf)
+{
+	uint64_t symbols = 0;
+
+	for (size_t i = 0; i < elf->section_count; i++) {
+		const Elf64_Shdr *section = &elf->sections[i];
+		const uint64_t count = section->sh_size / sizeof(Elf64_Sym);
+
+		/* Sections beyond the file are not read. */
+		if ((section->sh_type == SHT_SYMTAB || section->sh_type == SHT_DYNSYM) &&
+		    section->sh_size <= elf->image->size)
+			symbols += count < FUNCTIONS_MAX ? count : FUNCTIONS_MAX;
+	}
+	/* qsort(3) sorts in a copy. */
+	return symbols * sizeof(struct function) * 2;
+}
+
 bool functions_add_named(struct functions *functions, struct image *image, uint64_t start,
 			 uint64_t end, uint64_t name, bool is_plt)
 {

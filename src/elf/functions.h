@@ -46,6 +46,9 @@ bool functions_add(struct functions *functions, const struct elf *elf);
 bool functions_add_named(struct functions *functions, struct image *image, uint64_t start,
 			 uint64_t end, uint64_t name, bool is_plt);
 
+/* How much memory the functions of these tables may need until they are sorted. */
+uint64_t functions_memory(const struct elf *elf);
+
 /* After all were added, once. */
 void functions_sort(struct functions *functions);
 

@@ -117,6 +117,14 @@ static void open_vdso(struct symbol_files *f, const struct profile_mapping *mapp
 	}
 }
 
+/* 0: any. */
+static uint64_t memory_for_symbols(const struct symbol_files *f)
+{
+	const uint64_t left = memory_limit_left(f->options->limit);
+
+	return left == UINT64_MAX ? 0 : left ? left : 1;
+}
+
 static bool open_binary(struct symbol_files *f, const struct place_owner *owner,
 			struct symbol_binary *opened)
 {
@@ -130,6 +138,7 @@ static bool open_binary(struct symbol_files *f, const struct place_owner *owner,
 		.context = &opened->origin,
 	};
 	bool is_trusted;
+	int failed;
 
 	if (as_mapped.length >= sizeof(path) ||
 	    !origin_open(f->options, f->symfs, f->ended_unix_ns, profile->kept,
@@ -149,8 +158,12 @@ static bool open_binary(struct symbol_files *f, const struct place_owner *owner,
 		return true;
 	if (!f->options->no_inline)
 		options.inlined_work = is_trusted ? &f->inlined_work : &f->users_inlined_work;
-	if (binary_open(opened->origin.fd, &options, &opened->binary))
+	options.memory = memory_for_symbols(f);
+	failed = binary_open(opened->origin.fd, &options, &opened->binary);
+	if (failed)
 		opened->binary = NULL;
+	if (failed == ENOMEM && f->options->left)
+		f->options->left->without_memory++;
 	/* All processes have the same file: if it is not a binary here, it is none there. */
 	return true;
 }

@@ -283,6 +283,7 @@ void symbolise_left_drop_told(struct symbolise_left *left, struct symbolise_left
 	drop_told(&left->ended, &told->ended);
 	drop_told(&left->hangs, &told->hangs);
 	drop_told(&left->without_thread, &told->without_thread);
+	drop_told(&left->without_memory, &told->without_memory);
 }
 
 /* Treat it as a file that cannot be read; parts of it may have been read. */

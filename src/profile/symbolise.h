@@ -12,6 +12,7 @@
 #define PROFILE_SYMBOLISE_H
 
 #include "base/guard.h"
+#include "base/memory_limit.h"
 #include "elf/kallsyms.h"
 #include "profile/profile.h"
 #include "profile/symbol_cache.h"
@@ -30,6 +31,7 @@ struct symbolise_left {
 	size_t ended;          /* for it was to end */
 	size_t hangs;          /* for its file system did not answer in time */
 	size_t without_thread; /* that could read them: we may have no more */
+	size_t without_memory; /* for their symbols, within the limit */
 };
 
 /* Repeated symbolisation leaves out the same files each time. Set each count of `left` to 0 that is
@@ -50,6 +52,7 @@ struct symbolise_options {
 	struct symbolise_left *left; /* added to; may be NULL */
 	/* A guard of symbolise_guard(), for repeated symbolisation; NULL: one of its own. */
 	struct guard *guard;
+	const struct memory_limit *limit; /* for symbols of a file while they are read; or NULL */
 	/* Names from earlier calls with the same options (profile/symbol_cache.h); NULL: none. */
 	struct symbol_cache *cache;
 };

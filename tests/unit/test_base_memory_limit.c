@@ -40,6 +40,22 @@ TEST(as_much_is_allowed_as_there_is_room_for)
 	assert_int_equal(memory_limit_allow(&limit, 1, mib), 0);
 }
 
+TEST(what_is_left_includes_the_part_for_what_does_not_ask)
+{
+	const uint64_t gib = UINT64_C(1) << 30;
+	struct memory_limit limit = { .bytes = 1024 * gib }, none = { 0 };
+
+	assert_true(memory_limit_left(NULL) == UINT64_MAX);
+	assert_true(memory_limit_left(&none) == UINT64_MAX);
+	assert_in_range(memory_limit_left(&limit), 928 * gib, 1024 * gib);
+	limit.beside = 24 * gib;
+	assert_in_range(memory_limit_left(&limit), 904 * gib, 1000 * gib);
+	limit.bytes = 4096;
+	assert_int_equal(memory_limit_left(&limit), 0);
+	assert_int_equal(limit.refused, 0);
+}
+
 UNIT_TESTS(cmocka_unit_test(without_a_limit_all_is_allowed),
 	   cmocka_unit_test(a_limit_that_is_exceeded_allows_nothing),
-	   cmocka_unit_test(as_much_is_allowed_as_there_is_room_for))
+	   cmocka_unit_test(as_much_is_allowed_as_there_is_room_for),
+	   cmocka_unit_test(what_is_left_includes_the_part_for_what_does_not_ask))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "elf/binary.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -577,6 +578,24 @@ TEST(work_is_bounded)
 	scratch_deinit(&scratch);
 }
 
+/* A program is opened where there is memory for its functions, or not at all. */
+TEST(memory_is_bounded)
+{
+	struct scratch scratch;
+	struct opened opened;
+	struct binary_options options = { .memory = 1 };
+
+	if (!make(&scratch, "gcc -O2 -o a a.c"))
+		skip();
+	opened.fd = openat(scratch.dir, "a", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(binary_open(opened.fd, &options, &opened.binary), ENOMEM);
+	options.memory = 1 << 20;
+	assert_int_equal(binary_open(opened.fd, &options, &opened.binary), 0);
+	assert_true(binary_bytes(opened.binary) < 1 << 20);
+	close_binary(&opened);
+	scratch_deinit(&scratch);
+}
+
 TEST(labels_of_assembly_are_functions_to_their_section_or_the_next)
 {
 	struct scratch scratch;
@@ -672,7 +691,7 @@ UNIT_TESTS(cmocka_unit_test(inlined_functions_and_lines_are_those_of_addr2line),
 	   cmocka_unit_test(packed_symbols_name_functions),
 	   cmocka_unit_test(stubs_are_named_after_their_targets),
 	   cmocka_unit_test(addresses_of_a_process_are_those_of_its_file),
-	   cmocka_unit_test(work_is_bounded),
+	   cmocka_unit_test(work_is_bounded), cmocka_unit_test(memory_is_bounded),
 	   cmocka_unit_test(labels_of_assembly_are_functions_to_their_section_or_the_next),
 	   cmocka_unit_test(without_a_table_of_all_functions_a_label_has_its_start_alone),
 	   cmocka_unit_test(stripped_programs_of_go_have_names),
