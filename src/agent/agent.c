@@ -239,34 +239,39 @@ void agent_lose(struct agent *agent, const char *sink, const char *what, const c
 	(void)array_push(&agent->losses, (struct agent_loss){ sink, what, why, count });
 }
 
-/* Count what the profiler dropped for lack of room. */
-static void lose_of_profile(struct agent *agent, const struct profile_losses *losses)
+/* Count what the profiler dropped for lack of room, and files whose symbols had none. */
+static void lose_of_profile(struct agent *agent, const struct profile_losses *losses,
+			    const struct symbolise_left *left)
 {
 	agent_lose(agent, "", "events of profiles", "no room", losses->lost);
 	agent_lose(agent, "", "threads of profiles", "no room", losses->threads_lost);
 	agent_lose(agent, "", "unwind tables", "no room", losses->tables_lost);
 	if (losses->lost || losses->threads_lost || losses->tables_lost)
 		agent_lose(agent, "", "requests for memory", "--memory", losses->memory_refused);
+	agent_lose(agent, "", "files without names of functions", "--memory", left->without_memory);
 }
 
 #define LIMIT_PAUSE_NS (3600 * NS_PER_S)
 
 /* A line when the limit of memory was reached, at most once an hour; losses have every time. */
-static void tell_of_limit(struct agent *agent, const struct profile_meta *meta)
+static void tell_of_limit(struct agent *agent, const struct profile_meta *meta,
+			  const struct symbolise_left *left)
 {
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	const struct profile_losses *losses = &meta->losses;
+	const bool lacks_room = losses->memory_refused &&
+				(losses->tables_lost || losses->lost || losses->threads_lost);
 
 	/* Memory may be refused without anything being left out. */
-	if (!losses->memory_refused ||
-	    !(losses->tables_lost || losses->lost || losses->threads_lost) ||
+	if (!(lacks_room || left->without_memory) ||
 	    (agent->limit_told_ns && now - agent->limit_told_ns < LIMIT_PAUSE_NS))
 		return;
 	agent->limit_told_ns = now;
 	say(agent,
-	    "memory has reached --memory: in this interval %" PRIu64 " unwind tables and %" PRIu64
-	    " events are left out%s%s",
-	    losses->tables_lost, losses->lost, meta->without_table ? "; no tables of " : "",
+	    "memory has reached --memory: in this interval %" PRIu64 " unwind tables, %" PRIu64
+	    " events and the names of functions in %zu files are left out%s%s",
+	    losses->tables_lost, losses->lost, left->without_memory,
+	    meta->without_table ? "; no tables of " : "",
 	    meta->without_table ? meta->without_table->bytes : "");
 }
 
@@ -452,8 +457,8 @@ struct error *agent_take(void *context, struct collector_reading *reading)
 	interval.agent_cpu_ns = agent->cost.cpu_ns;
 	interval.agent_memory_bytes = agent->cost.memory_bytes;
 	interval.bpf_ns = profile->meta.losses.run_ns;
-	tell_of_limit(agent, &profile->meta);
-	lose_of_profile(agent, &profile->meta.losses);
+	tell_of_limit(agent, &profile->meta, &reading->left);
+	lose_of_profile(agent, &profile->meta.losses, &reading->left);
 	if (agent->options->store)
 		err = agent->options->store(agent->options->context, profile);
 	if (!err)

@@ -48,7 +48,8 @@ static struct error *load_profiler(struct profile_session *session)
 		return err;
 	session->limit = (struct memory_limit){
 		.bytes = session->options.memory_limit,
-		.beside = profile_limit_kernel(session->program->obj) + SYMBOLS_BYTES,
+		.beside = profile_limit_kernel(session->program->obj) + SYMBOLS_BYTES +
+			  session->options.memory_beside,
 	};
 	session->table_limit = session->limit;
 	session->table_limit.bytes -= session->limit.bytes / TABLES_LEAVE;
@@ -350,6 +351,14 @@ struct error *profile_session_tick(struct profile_session *session)
 
 	session->tick_ns = clock_ns(CLOCK_MONOTONIC) - began;
 	return err;
+}
+
+struct memory_limit profile_session_limit(const struct profile_session *session)
+{
+	struct memory_limit limit = session->limit;
+
+	limit.beside -= session->options.memory_beside;
+	return limit;
 }
 
 int profile_session_fd(const struct profile_session *session)

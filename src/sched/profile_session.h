@@ -72,9 +72,10 @@ struct profile_options {
 	enum profile_unwind unwind;
 	bool only_times; /* of threads: no stacks, and what is about single waits has no effect */
 	size_t stacks;   /* room for so many at the start */
-	size_t memory_bytes;   /* that maps may grow to */
-	uint64_t memory_limit; /* of all that is resident and in maps, at least
-				* PROFILE_LIMIT_LEAST; 0: none */
+	size_t memory_bytes;    /* that maps may grow to */
+	uint64_t memory_limit;  /* of all that is resident and in maps, at least
+				 * PROFILE_LIMIT_LEAST; 0: none */
+	uint64_t memory_beside; /* of that limit, for what the caller does with readings */
 	/* Called while unwind tables are made before the start; if it returns false, start without
 	 * the rest. May be NULL. */
 	unwinder_progress *progress;
@@ -122,6 +123,9 @@ struct error *profile_session_stop(struct profile_session *session) MUST_CHECK;
 /* Read what was counted since the last call, or since the start. */
 struct error *profile_session_read(struct profile_session *session,
 				   struct profile **ret) MUST_CHECK;
+
+/* The limit of memory, with the part for the caller. Without one, its bytes are 0. */
+struct memory_limit profile_session_limit(const struct profile_session *session);
 
 /* Takes NULL, and half-open ones. */
 void profile_session_close(struct profile_session *session);

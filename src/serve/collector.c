@@ -45,8 +45,11 @@ struct collector {
 	bool receiver_has_work;
 };
 
-/* Files that stay open take this share of a limit of memory. */
+/* Shares of a limit of memory: files that stay open. */
 #define BINARIES_SHARE 32
+
+/* And snapshots, with what a receiver makes of them and of profiles. */
+#define SNAPSHOT_SHARE 8
 
 static struct symbol_cache *create_symbols(const struct collector *c)
 {
@@ -65,6 +68,9 @@ struct error *collector_open(const struct collector_options *options, struct col
 	c->options = *options;
 	c->capture = *options->capture;
 	c->profile = *options->profile;
+	/* Snapshots are given back after each reading. */
+	if (options->receiver.wants_snapshots)
+		c->profile.memory_beside = c->profile.memory_limit / SNAPSHOT_SHARE;
 	c->symbols = create_symbols(c);
 	c->profile.symbols = c->symbols;
 	err = c->symbols ? profile_session_open(&c->profile, &c->session) : &error_no_memory;
@@ -167,11 +173,15 @@ static struct error *reply(struct collector *c, struct reply_header header, cons
 
 /* --- a reading --- */
 
-static struct error *name_frames(struct collector *c, struct profile *profile)
+static struct error *name_frames(struct collector *c, struct profile *profile,
+				 struct symbolise_left *left)
 {
+	const struct memory_limit limit = profile_session_limit(c->session);
 	const struct symbolise_options options = {
 		.no_inline = c->options.no_inline,
+		.left = left,
 		.guard = c->guard,
+		.limit = &limit,
 		.cache = c->symbols,
 	};
 	struct error *err;
@@ -325,7 +335,7 @@ static struct error *take_reading(struct collector *c, const struct kstats_chang
 	reading.failure = failure ? failure->message : NULL;
 	err = prepare_receiver(c, &reading);
 	if (!err)
-		err = name_frames(c, profile);
+		err = name_frames(c, profile, &reading.left);
 	if (err)
 		return err;
 	if (!profile->meta.version)

@@ -20,6 +20,7 @@
 #include <signal.h>
 
 #include "capture/capture.h"
+#include "profile/symbolise.h"
 #include "sched/profile_session.h"
 #include "serve/tick.h"
 
@@ -31,6 +32,7 @@ struct collector_reading {
 	 * none was asked for, or `failure` says why there is none. */
 	struct ctprof_snapshot *snapshot;
 	const char *failure;
+	struct symbolise_left left; /* files whose functions have no names; after prepare() */
 };
 
 /* Called by the collector's thread, which waits for them. */
