@@ -25,7 +25,7 @@
 #define MEMORY_MOST   ((uint64_t)128 << 20)
 /* A sink that fails every now and then is reported no more often. */
 #define SAY_NS (60 * NS_PER_S)
-/* So are files that cannot be removed, and requests of which a part was not stored. */
+/* So are files that cannot be removed, and requests of which a part was not stored, or sums. */
 #define SAY_LEFT_NS (3600 * NS_PER_S)
 #define SAY_PART_NS (3600 * NS_PER_S)
 /* The longest part of a server's URL in messages. */
@@ -37,6 +37,10 @@ struct channel {
 	char title[DELIVERY_SINK_NAME_SIZE + URL_MOST + sizeof(" ()")]; /* in messages */
 	int socket; /* of its sender; -1: there is none */
 	bool is_busy, is_uncertain;
+	/* The server, or the connection, failed while the request was sent, also by an earlier
+	 * agent: if it has arrived, sums of it may be missing. */
+	bool is_interrupted;
+	bool is_absent; /* a check has said so of the request, which may still have that mark */
 	bool is_second_uncertain;     /* after a start, the second request may have arrived, too */
 	bool was_said;                /* that it fails */
 	uint32_t job;                 /* what the sender does: enum sender_kind */
@@ -48,6 +52,7 @@ struct channel {
 	uint64_t due_ns;              /* the next attempt */
 	uint64_t failing_ns, said_ns; /* since when it fails; 0: it works, or that was not said */
 	uint64_t part_said_ns;        /* that a part of a request was not stored; 0: never */
+	uint64_t sums_said_ns;        /* that sums of a request may be missing; 0: never */
 };
 
 struct delivery {
@@ -229,7 +234,18 @@ static void end_sender(struct channel *c)
 static void settle(struct delivery *d, struct channel *c, bool is_uncertain)
 {
 	c->is_uncertain = is_uncertain;
+	c->is_interrupted &= is_uncertain;
 	spool_hold(d->spool, index_of(d, c), is_uncertain ? c->index + 1 : 0);
+}
+
+/* The request may have arrived, which a later agent must know, too. */
+static void mark_interrupted(struct delivery *d, struct channel *c)
+{
+	/* If the disk refuses it, this agent knows it. */
+	if (!c->is_interrupted)
+		(void)spool_mark(d->spool, index_of(d, c), c->index);
+	c->is_interrupted = true;
+	settle(d, c, true);
 }
 
 /* Go on with the first request. */
@@ -238,6 +254,7 @@ static void go_on(struct delivery *d, struct channel *c)
 	c->index = 0;
 	c->at_request = 0;
 	c->may_pass = false;
+	c->is_interrupted = c->is_absent = false;
 	settle(d, c, c->is_second_uncertain);
 	c->is_second_uncertain = false;
 }
@@ -255,7 +272,7 @@ static void fail_without_sender(struct delivery *d, struct channel *c)
 	end_sender(c);
 	c->is_busy = false;
 	if (was_sent)
-		settle(d, c, true);
+		mark_interrupted(d, c);
 	fail(d, c, "the process that sends requests has ended", 0);
 }
 
@@ -276,6 +293,7 @@ static void begin_job(struct delivery *d, struct channel *c)
 {
 	struct sender_job job;
 	struct error *err = c->socket < 0 ? begin_sender(d, c) : NULL;
+	bool is_marked;
 	int fd;
 
 	if (err) {
@@ -285,10 +303,12 @@ static void begin_job(struct delivery *d, struct channel *c)
 	}
 	if (c->index >= spool_count(d->spool, index_of(d, c)))
 		go_on(d, c);
-	if (!spool_open_request(d->spool, index_of(d, c), c->index, &fd)) {
+	if (!spool_open_request(d->spool, index_of(d, c), c->index, &fd, &is_marked)) {
 		c->due_ns = now() + d->retry_ns;
 		return;
 	}
+	if (is_marked && !c->is_absent)
+		c->is_uncertain = c->is_interrupted = true;
 	c->job = c->is_uncertain ? SENDER_CHECK : SENDER_SEND;
 	job = (struct sender_job){ .kind = c->job };
 	c->is_busy = true;
@@ -320,6 +340,20 @@ static void take_part(struct delivery *d, struct channel *c, const struct sender
 	spool_drop(d->spool, index_of(d, c), c->index, reasons[answer->loss], answer->lost);
 }
 
+/* The request was found. A server that died, or had too little memory, between its rows and its
+ * sums has only the rows. */
+static void take_found(struct delivery *d, struct channel *c)
+{
+	if (!spool_remove_without_sums(d->spool, index_of(d, c), c->index) ||
+	    (c->sums_said_ns && now() - c->sums_said_ns < SAY_PART_NS))
+		return;
+	c->sums_said_ns = now();
+	say(d,
+	    "%s: a request that was interrupted is stored, but sums by minute and hour may lack "
+	    "its rows; these are counted in losses",
+	    c->title);
+}
+
 /* The server takes another request, and not the first one. */
 static void pass_first(struct delivery *d, struct channel *c)
 {
@@ -341,10 +375,14 @@ static void pass_first(struct delivery *d, struct channel *c)
 static void take_success(struct delivery *d, struct channel *c, const struct sender_answer *answer)
 {
 	const size_t sink = index_of(d, c), index = c->index;
+	const bool lacks_sums =
+		c->job == SENDER_CHECK && (c->is_interrupted || answer->has_restarted);
 
 	settle(d, c, false);
 	if (answer->lost)
 		take_part(d, c, answer);
+	else if (lacks_sums)
+		take_found(d, c);
 	else
 		spool_remove(d->spool, sink, index);
 	if (index && c->is_second_uncertain)
@@ -367,6 +405,7 @@ static void consider_another(struct delivery *d, struct channel *c)
 	} else if (c->at_request >= (is_suspect(c) ? 1 : FAILURES_MOST) &&
 		   spool_count(d->spool, index_of(d, c)) > 1) {
 		c->index = 1;
+		c->is_absent = false;
 		settle(d, c, c->is_second_uncertain);
 	}
 }
@@ -400,6 +439,7 @@ static void take_answer(struct delivery *d, struct channel *c, const struct send
 		take_success(d, c, answer);
 		break;
 	case SENDER_ABSENT:
+		c->is_absent = true;
 		consider_another(d, c);
 		break;
 	case SENDER_REFUSED:
@@ -411,7 +451,10 @@ static void take_answer(struct delivery *d, struct channel *c, const struct send
 	case SENDER_FAILED:
 	case SENDER_UNKNOWN:
 		note_failed_request(c, answer->outcome);
-		settle(d, c, true);
+		if (was_check)
+			settle(d, c, true);
+		else
+			mark_interrupted(d, c);
 		fail(d, c, answer->said, answer->retry_after_ns);
 		break;
 	case SENDER_RETRY:

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/percent.h"
-#include "store/schema.h"
+#include "store/schema_tables.h"
 #include "store/sql.h"
 
 /* Rows are handed to the compressor in pieces of this many bytes. */
@@ -133,10 +133,14 @@ static void write_insert(FILE *out, const struct insert *insert)
 	fputs(") FORMAT RowBinary", out);
 }
 
-/* Count the rows of this host and time that have the values of the first one, and all of them. */
+/* Count the rows of this host and time that have the values of the first one, and all of them; and
+ * has the server started since that time? */
 static void write_check(FILE *out, const struct insert *insert)
 {
-	fprintf(out, "SELECT countIf(%s), count() FROM ", insert->marker);
+	fprintf(out,
+		"SELECT countIf(%s), count(), toUnixTimestamp(now()) - uptime() > %" PRIu64
+		" FROM ",
+		insert->marker, insert->t);
 	write_table(out, insert);
 	fputs(" WHERE host = ", out);
 	sql_put_bytes(out, insert->host);
@@ -186,8 +190,9 @@ static struct error *emit(struct insert *insert)
 		has_check(insert->table) ? make_target(insert, write_check) : NULL;
 	_cleanup_free_ char *lifetime = make_target(insert, write_lifetime);
 	_cleanup_free_ char *what = text_print("rows of %s", insert->table->name);
+	_cleanup_free_ char *sums = text_print("sums of %s", insert->table->name);
 
-	if (!target || !lifetime || !what || (has_check(insert->table) && !check))
+	if (!target || !lifetime || !what || !sums || (has_check(insert->table) && !check))
 		return &error_no_memory;
 	return insert->emit(insert->context,
 			    &(struct sink_request){
@@ -198,6 +203,7 @@ static struct error *emit(struct insert *insert)
 				    .lifetime = lifetime,
 				    .time = insert->t,
 				    .what = what,
+				    .sums = schema_has_sums(insert->table) ? sums : NULL,
 				    .count = insert->count,
 				    .body = { insert->body.items, insert->body.count },
 			    });

@@ -10,8 +10,10 @@
  * The server makes one block of it, which it stores wholly or not at all. The same rows again are
  * the same block: a current server ignores it (non_replicated_deduplication_window), and of others
  * the check of the request tells: it looks for the first row by its values, since another agent may
- * use the same name of a host, and counts the rows of the host and time. gzip is what servers of
- * all versions unpack. The lifetime of the request is that of the table, as the server knows it.
+ * use the same name of a host, and counts the rows of the host and time. It also tells whether the
+ * server has started since then: rows that were stored before it died may not be in sums. gzip is
+ *what servers of all versions unpack. The lifetime of the request is that of the table, as the
+ *server knows it.
  */
 #ifndef AGENT_INSERT_H
 #define AGENT_INSERT_H

@@ -17,6 +17,7 @@ static const struct {
 	bool is_number, is_needed;
 	size_t at; /* in struct request_header: a struct text or a uint64_t */
 } lines[] = {
+	{ "interrupted", true, false, offsetof(struct request_header, interrupted) },
 	{ "what", false, true, offsetof(struct request_header, what) },
 	{ "count", true, true, offsetof(struct request_header, count) },
 	{ "target", false, false, offsetof(struct request_header, target) },
@@ -26,6 +27,7 @@ static const struct {
 	{ "check", false, false, offsetof(struct request_header, check) },
 	{ "lifetime", false, false, offsetof(struct request_header, lifetime) },
 	{ "time", true, false, offsetof(struct request_header, time) },
+	{ "sums", false, false, offsetof(struct request_header, sums) },
 	{ "body", true, true, offsetof(struct request_header, body_length) },
 };
 
@@ -79,6 +81,7 @@ struct error *request_header_write(const struct sink_request *request, struct te
 		.check = text_or_none(request->check),
 		.lifetime = text_or_none(request->lifetime),
 		.time = request->time,
+		.sums = text_or_none(request->sums),
 		.count = request->count,
 		.body_length = request->body.length,
 	};
@@ -157,6 +160,19 @@ bool request_header_parse(struct text start, struct request_header *ret)
 		return true;
 	}
 	return false;
+}
+
+bool request_file_mark(int fd)
+{
+	static const char start[] = "ctprof-request 1\ninterrupted: ";
+	const size_t length = strlen(start);
+	char bytes[sizeof(start)];
+
+	errno = 0;
+	return pread(fd, bytes, length + 1, 0) == (ssize_t)length + 1 &&
+	       memcmp(bytes, start, length) == 0 &&
+	       (bytes[length] == '0' || bytes[length] == '1') &&
+	       pwrite(fd, "1", 1, (off_t)length) == 1;
 }
 
 bool request_header_read(int fd, char *bytes, struct request_header *ret)

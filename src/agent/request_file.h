@@ -3,6 +3,7 @@
  * A request in a file of the spool: lines of text that say what it is, an empty line, and the body.
  *
  *	ctprof-request 1
+ *	interrupted: 0
  *	what: rows of samples
  *	count: 1234
  *	target: ?query=INSERT...
@@ -12,10 +13,13 @@
  *	check: ?query=SELECT...
  *	lifetime: ?query=SELECT...
  *	time: 1790000000
+ *	sums: sums of samples
  *	body: 56789
  *
- * The number after "body" is the length of the body, by which a file that was cut off is known. The
- * file has no URL and no passwords. The reader takes any bytes.
+ * "interrupted" becomes 1 in its place when the server, or the connection, has failed while the
+ * request was sent: it may have arrived. The number after "body" is the length of the body, by
+ *which a file that was cut off is known. The file has no URL and no passwords. The reader takes any
+ *bytes.
  */
 #ifndef AGENT_REQUEST_FILE_H
 #define AGENT_REQUEST_FILE_H
@@ -27,8 +31,8 @@
 
 /* Texts are without control characters; an empty one is not there. */
 struct request_header {
-	struct text what, target, content_type, content_encoding, header, check, lifetime;
-	uint64_t count, time, body_length;
+	struct text what, target, content_type, content_encoding, header, check, lifetime, sums;
+	uint64_t interrupted, count, time, body_length;
 	size_t length; /* of the header: where the body begins */
 };
 
@@ -43,5 +47,9 @@ bool request_header_parse(struct text start, struct request_header *ret);
 /* Read the header of an open file into `bytes`, which has room for REQUEST_HEADER_MOST. False: the
  * file is damaged: there is no header, or the body is not as long as it says. */
 bool request_header_read(int fd, char *bytes, struct request_header *ret);
+
+/* Mark the request in a file that is open for reading and writing as interrupted. False: the file
+ * has no place for that, as one of an earlier version, or cannot be written (errno). */
+bool request_file_mark(int fd);
 
 #endif

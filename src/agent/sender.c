@@ -268,19 +268,25 @@ static struct sender_answer send_request(struct sender *sender, int fd,
 
 /* --- has a request arrived? --- */
 
-/* The answer is how many of the rows that the request has are there ("0": it has not arrived), and
- * perhaps how many rows there are of its host and time. Fewer than the request has are a part of
- * it. False: the answer is no such number. */
+/* The answer is how many of the rows that the request has are there ("0": it has not arrived),
+ * perhaps how many rows there are of its host and time, and 1 if the server has started since.
+ * Fewer rows than the request has are a part of it. False: the answer is no such numbers. */
 static bool take_counts(struct text body, uint64_t count, struct sender_answer *ret)
 {
-	struct text rest = text_trim(body), marked = { NULL, 0 };
-	uint64_t own, all;
+	uint64_t numbers[] = { 0, UINT64_MAX, 0 }, own, all;
+	struct text rest = text_trim(body), word;
+	size_t got = 0;
 
-	if (!text_cut(&rest, '\t', &marked) || !text_u64(marked, &own) ||
-	    (rest.length && !text_u64(rest, &all)))
+	while (got < array_length(numbers) && text_cut(&rest, '\t', &word))
+		if (!text_u64(word, &numbers[got++]))
+			return false;
+	if (!got || rest.length)
 		return false;
+	own = numbers[0];
+	all = numbers[1];
+	ret->has_restarted = numbers[2] != 0;
 	ret->outcome = own ? SENDER_DONE : SENDER_ABSENT;
-	if (own && rest.length && all < count) {
+	if (own && all < count) {
 		ret->lost = count - all;
 		ret->loss = SENDER_LOSS_PART;
 	}

@@ -34,6 +34,9 @@ struct sink_request {
 	const char *lifetime;
 	uint64_t time;    /* of all that is in it, in Unix seconds, for `lifetime` */
 	const char *what; /* is lost with it: "rows of samples" */
+	/* May be missing if the server died while it took the request: "sums of samples". NULL:
+	 * nothing that `check` does not find. */
+	const char *sums;
 	uint64_t count;   /* so many */
 	struct text body;
 };

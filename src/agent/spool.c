@@ -125,7 +125,8 @@ uint64_t spool_bytes(const struct spool *spool)
 	return spool->bytes;
 }
 
-bool spool_open_request(struct spool *spool, size_t sink, size_t index, int *ret_fd)
+bool spool_open_request(struct spool *spool, size_t sink, size_t index, int *ret_fd,
+			bool *ret_is_marked)
 {
 	struct spool_folder *folder = &spool->folders[sink];
 
@@ -136,11 +137,12 @@ bool spool_open_request(struct spool *spool, size_t sink, size_t index, int *ret
 		int fd;
 
 		spool_name_of(folder->entries.items[index].id, name);
-		fd = spool_open_file(folder, name, &st);
+		fd = spool_open_file(folder, name, O_RDONLY, &st);
 		if (fd < 0 && file_is_shortage(errno))
 			return false;
 		if (fd >= 0 && request_header_read(fd, spool->start, &header)) {
 			*ret_fd = fd;
+			*ret_is_marked = header.interrupted;
 			return true;
 		}
 		if (fd >= 0)
@@ -148,6 +150,24 @@ bool spool_open_request(struct spool *spool, size_t sink, size_t index, int *ret
 		spool_drop_entry(spool, folder, index, "damaged", SPOOL_ALL);
 	}
 	return false;
+}
+
+bool spool_mark(struct spool *spool, size_t sink, size_t index)
+{
+	const struct spool_folder *folder = &spool->folders[sink];
+	char name[SPOOL_NAME_SIZE];
+	struct stat st;
+	bool is_marked;
+	int fd;
+
+	if (index >= folder->entries.count)
+		return false;
+	spool_name_of(folder->entries.items[index].id, name);
+	fd = spool_open_file(folder, name, O_RDWR, &st);
+	is_marked = fd >= 0 && request_file_mark(fd);
+	if (fd >= 0)
+		close(fd);
+	return is_marked;
 }
 
 void spool_hold(struct spool *spool, size_t sink, size_t count)
@@ -167,6 +187,32 @@ void spool_remove(struct spool *spool, size_t sink, size_t index)
 	/* A later agent must not send what is left. */
 	if (spool->left.count)
 		spool_write_losses(spool);
+}
+
+bool spool_remove_without_sums(struct spool *spool, size_t sink, size_t index)
+{
+	struct spool_folder *folder = &spool->folders[sink];
+	struct request_header header;
+	char name[SPOOL_NAME_SIZE];
+	bool has_sums;
+	struct stat st;
+	uint64_t id;
+	int fd;
+
+	if (index >= folder->entries.count)
+		return false;
+	id = folder->entries.items[index].id;
+	spool_name_of(id, name);
+	fd = spool_open_file(folder, name, O_RDONLY, &st);
+	has_sums = fd >= 0 && request_header_read(fd, spool->start, &header) && header.sums.length;
+	if (fd >= 0)
+		close(fd);
+	if (has_sums) {
+		spool_count_loss(spool, folder, header.sums, "perhaps missing", header.count);
+		spool_write_losses_before(spool, folder, id);
+	}
+	spool_remove(spool, sink, index);
+	return has_sums;
 }
 
 void spool_drop(struct spool *spool, size_t sink, size_t index, const char *why, uint64_t count)

@@ -61,13 +61,20 @@ uint64_t spool_bytes(const struct spool *spool);
  * Requests of a sink have an index: 0 is the first (oldest).
  *
  * Open one for reading. Damaged ones are dropped and counted. False: there is none with this index,
- * or it cannot be opened now.
+ * or it cannot be opened now. `*ret_is_marked`: by spool_mark().
  */
-bool spool_open_request(struct spool *spool, size_t sink, size_t index, int *ret_fd);
+bool spool_open_request(struct spool *spool, size_t sink, size_t index, int *ret_fd,
+			bool *ret_is_marked);
+/* Mark one as interrupted: it may have arrived, which a later agent knows, too. False: the disk
+ * refuses that. */
+bool spool_mark(struct spool *spool, size_t sink, size_t index);
 /* Hold the first `count`. Requests that are removed are no longer held. */
 void spool_hold(struct spool *spool, size_t sink, size_t count);
 /* Remove one: it has arrived. */
 void spool_remove(struct spool *spool, size_t sink, size_t index);
+/* Remove one that has arrived, perhaps without the sums that the server makes of it: these are
+ * counted as lost. Returns whether there are any. */
+bool spool_remove_without_sums(struct spool *spool, size_t sink, size_t index);
 /* Have the first one be the last: it gets a new number. Nothing changes if the disk refuses that.
  */
 void spool_move_last(struct spool *spool, size_t sink);

@@ -58,9 +58,10 @@ struct spool {
 void spool_name_of(uint64_t id, char ret[SPOOL_NAME_SIZE]);
 /* What a file of so many bytes takes on disk. */
 uint64_t spool_blocks_of(uint64_t length);
-/* Open a regular file of this user, as only this process makes them, without effect and without
- * waiting; -1: it cannot be opened, or is another one (errno). */
-int spool_open_file(const struct spool_folder *folder, const char *name, struct stat *ret);
+/* Open a regular file of this user, as only this process makes them, for O_RDONLY or O_RDWR,
+ * without effect and without waiting; -1: it cannot be opened, or is another one (errno). */
+int spool_open_file(const struct spool_folder *folder, const char *name, int access,
+		    struct stat *ret);
 
 /* Count what is lost; without memory the number is lost too. */
 void spool_count_loss(struct spool *spool, const struct spool_folder *folder, struct text what,

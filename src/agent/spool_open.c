@@ -38,7 +38,7 @@ static void drop_new(struct spool *spool, struct spool_folder *folder)
 
 	if (spool_is_left(spool, folder, SPOOL_NEW_ID))
 		return;
-	fd = spool_open_file(folder, SPOOL_NEW_NAME, &st);
+	fd = spool_open_file(folder, SPOOL_NEW_NAME, O_RDONLY, &st);
 	if (fd >= 0) {
 		spool_count_file(spool, folder, fd, "damaged", SPOOL_ALL);
 		spool_write_losses_before(spool, folder, SPOOL_NEW_ID);

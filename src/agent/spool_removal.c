@@ -27,10 +27,11 @@ uint64_t spool_blocks_of(uint64_t length)
 	return (length + BLOCK - 1) / BLOCK * BLOCK;
 }
 
-int spool_open_file(const struct spool_folder *folder, const char *name, struct stat *ret)
+int spool_open_file(const struct spool_folder *folder, const char *name, int access,
+		    struct stat *ret)
 {
-	const int fd = openat(folder->dir, name,
-			      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	const int fd =
+		openat(folder->dir, name, access | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
 	if (fd < 0)
 		return -1;
@@ -196,7 +197,7 @@ bool spool_drop_entry(struct spool *spool, struct spool_folder *folder, size_t i
 	int fd;
 
 	spool_name_of(id, name);
-	fd = spool_open_file(folder, name, &st);
+	fd = spool_open_file(folder, name, O_RDONLY, &st);
 	spool_count_file(spool, folder, fd, why, most);
 	if (fd >= 0)
 		close(fd);

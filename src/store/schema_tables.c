@@ -121,6 +121,14 @@ void schema_sums_deinit(struct schema_sums *sums)
 
 #define SPANS array_length(sum_rows->spans)
 
+bool schema_has_sums(const struct store_table *table)
+{
+	for (size_t i = 0; i < array_length(sum_rows); i++)
+		if (store_table(sum_rows[i].source) == table)
+			return true;
+	return false;
+}
+
 size_t schema_sums_count(void)
 {
 	return array_length(sum_rows) * SPANS;

@@ -46,4 +46,7 @@ size_t schema_sums_count(void);
 struct error *schema_sums_init(struct schema_sums *ret, size_t number) MUST_CHECK;
 void schema_sums_deinit(struct schema_sums *sums);
 
+/* Is a table of sums made of this one? */
+bool schema_has_sums(const struct store_table *table);
+
 #endif

@@ -67,6 +67,7 @@ static void add(uint64_t count, size_t bytes)
 				.lifetime = lifetime,
 				.time = clock_ns(CLOCK_REALTIME) / NS_PER_S,
 				.what = "requests of the test",
+				.sums = "sums of the test",
 				.count = 1,
 			};
 

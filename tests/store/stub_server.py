@@ -58,6 +58,8 @@ def mode():
 MODES = {
     "ok": (True, (200, {}, ""), 0),
     "slow": (True, (200, {}, ""), 0.3),
+    # A check says that the server has started anew.
+    "restarted": (True, (200, {}, ""), 0),
     # The clock is 20 days ahead.
     "ahead": (True, (200, {}, ""), 0),
     "full": (False, (507, {}, "disk full\n"), 0),
@@ -133,7 +135,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         is_kept, what, seconds = MODES[random.choice(RANDOM) if now == "random" else now]
         if isinstance(what, tuple) and what[0] == 200:
             with lock:
-                what = (200, {}, "14\n" if self.key("lifetime") else f"{arrived.get(self.key('check'), 0)}\n")
+                what = (200, {}, "14\n" if self.key("lifetime") else f"{arrived.get(self.key('check'), 0)}\t1\t{int(now == 'restarted')}\n")
         elif now == "silent_kept" or now == "cut_kept":
             what, seconds = (503, {}, "busy"), 0
         self.answer(what, seconds)

@@ -81,9 +81,10 @@ static void expect_first(struct scene *scene, size_t sink, const char *body)
 	static char bytes[REQUEST_HEADER_MOST];
 	struct request_header header;
 	char got[64] = "";
+	bool is_marked;
 	int fd;
 
-	assert_true(spool_open_request(scene->spool, sink, 0, &fd));
+	assert_true(spool_open_request(scene->spool, sink, 0, &fd, &is_marked));
 	assert_true(request_header_read(fd, bytes, &header));
 	expect_text(header.check, sink ? "?check" : "");
 	expect_text(header.what, "rows");
@@ -106,6 +107,45 @@ static uint64_t lost(struct scene *scene, const char *what, const char *why)
 		    strings_equal(losses->items[i].why, why))
 			count += losses->items[i].count;
 	return count;
+}
+
+static bool is_marked(struct scene *scene, size_t sink)
+{
+	bool is_marked;
+	int fd;
+
+	assert_true(spool_open_request(scene->spool, sink, 0, &fd, &is_marked));
+	close(fd);
+	return is_marked;
+}
+
+/* That a request may have arrived is known to the next agent, too; and the sums of one that has are
+ * counted in the step that removes it. */
+TEST(marks_requests)
+{
+	struct sink_request request = { .what = "rows", .sums = "sums", .count = 7 };
+	struct scene scene;
+
+	open_scene(&scene, 1 << 20);
+	add(&scene, 0, "first", 1);
+	expect_ok(spool_add(scene.spool, 1, &request));
+	assert_false(is_marked(&scene, 0));
+	assert_true(spool_mark(scene.spool, 0, 0));
+	assert_false(spool_mark(scene.spool, 0, 1));
+	assert_true(is_marked(&scene, 0));
+	expect_first(&scene, 0, "first");
+	assert_false(is_marked(&scene, 1));
+	reopen(&scene, 1 << 20);
+	assert_true(is_marked(&scene, 0));
+	assert_true(spool_mark(scene.spool, 0, 0));
+	assert_false(spool_remove_without_sums(scene.spool, 0, 0));
+	assert_true(spool_remove_without_sums(scene.spool, 1, 0));
+	assert_false(spool_remove_without_sums(scene.spool, 1, 0));
+	reopen(&scene, 1 << 20);
+	assert_int_equal(spool_count(scene.spool, 0) + spool_count(scene.spool, 1), 0);
+	assert_int_equal(lost(&scene, "sums", "perhaps missing"), 7);
+	assert_int_equal(spool_losses(scene.spool)->count, 1);
+	close_scene(&scene);
 }
 
 TEST(keeps_requests)
@@ -293,7 +333,7 @@ TEST(strange_files)
 	assert_int_equal(spool_count(scene.spool, 0), 3);
 	expect_first(&scene, 0, "mine");
 	spool_remove(scene.spool, 0, 0);
-	assert_false(spool_open_request(scene.spool, 0, 0, &(int){ 0 }));
+	assert_false(spool_open_request(scene.spool, 0, 0, &(int){ 0 }, &(bool){ false }));
 	assert_int_equal(lost(&scene, "requests", "damaged"), 3);
 	assert_int_equal(faccessat(dir, "00000000000000000002.request", F_OK, AT_SYMLINK_NOFOLLOW),
 			 0);
@@ -301,7 +341,7 @@ TEST(strange_files)
 	add(&scene, 0, "next", 1);
 	assert_int_equal(unlinkat(dir, "00000000000000000008.request", 0), 0);
 	assert_int_equal(symlinkat("/etc/passwd", dir, "00000000000000000008.request"), 0);
-	assert_false(spool_open_request(scene.spool, 0, 0, &(int){ 0 }));
+	assert_false(spool_open_request(scene.spool, 0, 0, &(int){ 0 }, &(bool){ false }));
 	assert_int_equal(lost(&scene, "requests", "damaged"), 4);
 	close(dir);
 	close_scene(&scene);
@@ -497,10 +537,10 @@ TEST(killed)
 	close_scene(&scene);
 }
 
-UNIT_TESTS(cmocka_unit_test(makes_directories), cmocka_unit_test(keeps_requests),
-	   cmocka_unit_test(moves_the_first), cmocka_unit_test(drops_the_oldest),
-	   cmocka_unit_test(holds_two), cmocka_unit_test(refuses_what_never_fits),
-	   cmocka_unit_test(one_agent_at_a_time), cmocka_unit_test(cannot_remove_one),
-	   cmocka_unit_test(cannot_remove_any), cmocka_unit_test(strange_files),
-	   cmocka_unit_test(strange_losses), cmocka_unit_test(counted_and_not_removed),
-	   cmocka_unit_test(killed))
+UNIT_TESTS(cmocka_unit_test(makes_directories), cmocka_unit_test(marks_requests),
+	   cmocka_unit_test(keeps_requests), cmocka_unit_test(moves_the_first),
+	   cmocka_unit_test(drops_the_oldest), cmocka_unit_test(holds_two),
+	   cmocka_unit_test(refuses_what_never_fits), cmocka_unit_test(one_agent_at_a_time),
+	   cmocka_unit_test(cannot_remove_one), cmocka_unit_test(cannot_remove_any),
+	   cmocka_unit_test(strange_files), cmocka_unit_test(strange_losses),
+	   cmocka_unit_test(counted_and_not_removed), cmocka_unit_test(killed))
