@@ -37,9 +37,16 @@ static struct error *take(struct text part, unsigned days[STORE_KEEP_COUNT])
 	return invalid(part);
 }
 
-static unsigned days_of(const unsigned days[STORE_KEEP_COUNT], enum store_keep keep)
+struct error *store_keep_check(const unsigned days[STORE_KEEP_COUNT])
 {
-	return days[keep] ? days[keep] : store_keeps[keep].days;
+	const unsigned longest = days[STORE_KEEP_HOUR];
+
+	for (unsigned i = 0; i < STORE_KEEP_COUNT; i++)
+		if (longest && days[i] > longest)
+			return error_create("'%s' (%u days) is longer than 'hour' (%u days), which "
+					    "stacks and hosts are kept for",
+					    store_keeps[i].name, days[i], longest);
+	return NULL;
 }
 
 struct error *store_keep_parse(const char *text, unsigned days[STORE_KEEP_COUNT])
@@ -51,10 +58,5 @@ struct error *store_keep_parse(const char *text, unsigned days[STORE_KEEP_COUNT]
 		return invalid(rest);
 	while (!err && text_cut(&rest, ',', &part))
 		err = take(part, days);
-	for (unsigned i = 0; i < STORE_KEEP_COUNT && !err; i++)
-		if (days_of(days, i) > days_of(days, STORE_KEEP_HOUR))
-			err = error_create("'%s' is longer than 'hour' (%u days), which stacks and "
-					   "hosts are kept for",
-					   store_keeps[i].name, days_of(days, STORE_KEEP_HOUR));
-	return err;
+	return err ? err : store_keep_check(days);
 }

@@ -32,8 +32,11 @@ extern const struct store_keep_row store_keeps[STORE_KEEP_COUNT];
 #define STORE_KEEP_DAYS_MOST 20000
 
 /* "raw=7d,minute=30d,hour=1000d": any of these, each once, in whole days. What is not named stays
- * as it is in `days`, 0 for the default. An error, too, if rows would be kept for longer than the
- * stacks and hosts that they refer to. */
+ * as it is in `days`, 0 for what a server has, or the default. */
 struct error *store_keep_parse(const char *text, unsigned days[STORE_KEEP_COUNT]) MUST_CHECK;
+
+/* An error if rows would be kept for longer than the stacks and hosts that they refer to. 0: it is
+ * not known how long; nothing is said of these. */
+struct error *store_keep_check(const unsigned days[STORE_KEEP_COUNT]) MUST_CHECK;
 
 #endif

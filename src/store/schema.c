@@ -80,13 +80,33 @@ static void put_column(const struct writer *writer, const struct store_column *c
 		fprintf(writer->out, " CODEC(%s)", types[column->type].codec);
 }
 
+/* What is wanted, or else there, or the default. */
+static unsigned days_of(const struct schema_wanted *wanted, const struct schema_present *present,
+			enum store_keep keep)
+{
+	if (wanted->days[keep])
+		return wanted->days[keep];
+	return present->days[keep] ? present->days[keep] : store_keeps[keep].days;
+}
+
+static struct error *check_lifetimes(const struct schema_wanted *wanted,
+				     const struct schema_present *present)
+{
+	unsigned days[STORE_KEEP_COUNT];
+	bool is_wanted = false;
+
+	for (unsigned i = 0; i < STORE_KEEP_COUNT; i++) {
+		is_wanted |= wanted->days[i] != 0;
+		days[i] = days_of(wanted, present, i);
+	}
+	return is_wanted ? store_keep_check(days) : NULL;
+}
+
 static void put_lifetime(const struct writer *writer, const struct server_table *table)
 {
-	unsigned days = writer->wanted->days[table->keep];
-
 	if (table->time && writer->server->is_current)
 		fprintf(writer->out, " TTL %s + INTERVAL %u DAY", table->time,
-			days ? days : store_keeps[table->keep].days);
+			days_of(writer->wanted, writer->present, table->keep));
 }
 
 /* Inserts whose token was seen are ignored: also by the tables of sums, which get their parts of
@@ -342,7 +362,9 @@ struct error *schema_plan(const struct store_server *server, const struct schema
 		return error_create("the tables in %s have version %" PRIu64
 				    ", and this ctprof knows versions up to %d: update ctprof",
 				    wanted->database, present->version, STORE_VERSION);
-	err = write_plan(&writer);
+	err = server->is_current ? check_lifetimes(wanted, present) : NULL;
+	if (!err)
+		err = write_plan(&writer);
 	if (err) {
 		schema_plan_deinit(&plan);
 		return err;
@@ -361,6 +383,18 @@ void schema_plan_deinit(struct schema_plan *plan)
 }
 
 /* --- what is there --- */
+
+void schema_present_add_lifetime(struct schema_present *present, struct text table, uint64_t days)
+{
+	enum store_keep keep;
+	unsigned *known;
+
+	if (!schema_keep_of(table, &keep) || !days || days > UINT32_MAX)
+		return;
+	known = &present->days[keep];
+	if (!*known || (keep == STORE_KEEP_HOUR ? days < *known : days > *known))
+		*known = (unsigned)days;
+}
 
 void schema_present_deinit(struct schema_present *present)
 {

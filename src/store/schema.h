@@ -36,15 +36,20 @@ struct http_client;
 struct schema_wanted {
 	const char *database;
 	const char *program;             /* the version of ctprof, for `schema_version` */
-	unsigned days[STORE_KEEP_COUNT]; /* 0: the default of STORE_KEEPS */
+	unsigned days[STORE_KEEP_COUNT]; /* 0: as it is, or the default of STORE_KEEPS */
 };
 
 /* What is there: the names of columns as "table.column". All zero is an empty database. */
 struct schema_present {
 	struct lines columns;
 	uint64_t version; /* the newest in `schema_version`; 0: none */
+	/* How long tables of each kind keep rows: the longest time of RAW and MINUTE, and the
+	 * shortest of HOUR. 0: there are none, or not for a time in whole days. */
+	unsigned days[STORE_KEEP_COUNT];
 };
 
+/* Add the lifetime of a table (schema_write_lifetimes()). */
+void schema_present_add_lifetime(struct schema_present *present, struct text table, uint64_t days);
 void schema_present_deinit(struct schema_present *present);
 
 /* Statements to be executed one after the other, and what the data of an INSERT is ("": none). */
@@ -58,7 +63,8 @@ struct schema_plan {
 	size_t created, added; /* tables and columns that were not there */
 };
 
-/* An error if what is there has a newer version than STORE_VERSION. */
+/* An error if what is there has a newer version than STORE_VERSION, or if lifetimes that are wanted
+ * do not fit those that stay. */
 struct error *schema_plan(const struct store_server *server, const struct schema_wanted *wanted,
 			  const struct schema_present *present, struct schema_plan *ret) MUST_CHECK;
 void schema_plan_deinit(struct schema_plan *plan);

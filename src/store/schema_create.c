@@ -57,20 +57,28 @@ static struct error *send(const struct asking *asking, const char *query, struct
 	return reader ? rows_reader_finish(reader) : NULL;
 }
 
-static struct error *ask(const struct asking *asking, const char *query, enum store_type type,
-			 rows_taker *take, void *context)
+static struct error *ask_rows(const struct asking *asking, const char *query,
+			      const struct store_column *columns, size_t count, rows_taker *take,
+			      void *context)
 {
-	const struct store_column column = { "answer", type };
 	struct rows_reader reader;
 	struct error *err;
 
 	if (!query)
 		return &error_no_memory;
-	err = rows_reader_init(&reader, &column, 1, take, context);
+	err = rows_reader_init(&reader, columns, count, take, context);
 	if (!err)
 		err = send(asking, query, TEXT(""), &reader);
 	rows_reader_deinit(&reader);
 	return err;
+}
+
+static struct error *ask(const struct asking *asking, const char *query, enum store_type type,
+			 rows_taker *take, void *context)
+{
+	const struct store_column column = { "answer", type };
+
+	return ask_rows(asking, query, &column, 1, take, context);
 }
 
 /* --- what is there --- */
@@ -102,6 +110,30 @@ static struct error *take_version(void *context, const union store_value *values
 	return NULL;
 }
 
+static struct error *take_lifetime(void *context, const union store_value *values)
+{
+	schema_present_add_lifetime(context, values[0].text, values[1].number);
+	return NULL;
+}
+
+static struct error *ask_lifetimes(const struct asking *asking, const char *database,
+				   struct schema_present *present)
+{
+	static const struct store_column columns[] = { { "name", STORE_STRING },
+						       { "days", STORE_U32 } };
+	_cleanup_free_ char *query = NULL;
+	size_t length;
+	FILE *out = open_memstream(&query, &length);
+
+	if (!out)
+		return &error_no_memory;
+	schema_write_lifetimes(out, database);
+	fputs(" FORMAT RowBinary", out);
+	if (fclose(out) != 0)
+		return &error_no_memory;
+	return ask_rows(asking, query, columns, array_length(columns), take_lifetime, present);
+}
+
 static bool has_version(const struct schema_present *present)
 {
 	for (size_t i = 0; i < present->columns.count; i++)
@@ -119,7 +151,7 @@ static struct error *look(const struct asking *asking, const char *database,
 
 	if (!err && has_version(present))
 		err = ask(asking, version, STORE_U64, take_version, &present->version);
-	return err;
+	return err ? err : ask_lifetimes(asking, database, present);
 }
 
 /* --- what is made --- */

@@ -121,6 +121,26 @@ void schema_sums_deinit(struct schema_sums *sums)
 
 #define SPANS array_length(sum_rows->spans)
 
+static enum store_keep keep_of_span(size_t span)
+{
+	return span == 0 ? STORE_KEEP_MINUTE : STORE_KEEP_HOUR;
+}
+
+bool schema_keep_of(struct text name, enum store_keep *ret)
+{
+	for (unsigned id = 0; id < STORE_TABLE_COUNT; id++)
+		if (text_equal(name, text_of(store_table(id)->name))) {
+			*ret = engines[id].keep;
+			return true;
+		}
+	for (size_t i = 0; i < schema_sums_count(); i++)
+		if (text_equal(name, text_of(sum_rows[i / SPANS].spans[i % SPANS].name))) {
+			*ret = keep_of_span(i % SPANS);
+			return true;
+		}
+	return false;
+}
+
 bool schema_has_sums(const struct store_table *table)
 {
 	for (size_t i = 0; i < array_length(sum_rows); i++)
@@ -162,7 +182,7 @@ struct error *schema_sums_init(struct schema_sums *sums, size_t number)
 		.count = count,
 		.engine = "SummingMergeTree",
 		.order = sum_rows[row].order,
-		.keep = span == 0 ? STORE_KEEP_MINUTE : STORE_KEEP_HOUR,
+		.keep = keep_of_span(span),
 		.time = "t",
 		.is_partitioned = true,
 	};

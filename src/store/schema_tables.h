@@ -36,6 +36,9 @@ struct schema_sums {
 
 struct server_table schema_table(enum store_table_id id);
 
+/* The kind of lifetime of a table of this name, also one of sums. False: it has none. */
+bool schema_keep_of(struct text name, enum store_keep *ret);
+
 /* Those of the schema itself. */
 enum { SCHEMA_TABLE_VERSION, SCHEMA_TABLE_METRICS, SCHEMA_TABLES };
 extern const struct server_table schema_own_tables[SCHEMA_TABLES];

@@ -134,8 +134,31 @@ has_lifetimes() {
 	has "sums by minute" "$(sql 'SHOW CREATE TABLE fleet.samples_1m')" "TTL t + toIntervalDay(60)"
 	has "sums by hour" "$(sql 'SHOW CREATE TABLE fleet.states_1h')" "TTL t + toIntervalDay(1000)"
 	has "stacks" "$(sql 'SHOW CREATE TABLE fleet.stacks')" "TTL seen + toIntervalDay(1000)"
-	fails 2 build/ctprof agent --create-schema --clickhouse "$store_url/fleet" --keep-rows raw=500d
-	has "longer than hosts" "$output" "'raw' is longer than 'hour' (400 days)"
+	# What is not named stays as it is, and counts.
+	build/ctprof agent --create-schema --clickhouse "$store_url/fleet" --keep-rows raw=500d
+	has "samples" "$(sql 'SHOW CREATE TABLE fleet.samples')" "TTL t + toIntervalDay(500)"
+	fails 1 build/ctprof agent --create-schema --clickhouse "$store_url/fleet" --keep-rows hour=400d
+	has "shorter than rows" "$output" "'raw' (500 days) is longer than 'hour' (400 days), which stacks and hosts are kept for"
+	fails 1 build/ctprof agent --create-schema --clickhouse "$store_url/fleet" --keep-rows minute=1001d
+	has "longer than hosts" "$output" "'minute' (1001 days) is longer than 'hour' (1000 days)"
+	fails 2 build/ctprof agent --create-schema --clickhouse "$store_url/fleet" --keep-rows raw=5d,hour=4d
+	has "samples" "$(sql 'SHOW CREATE TABLE fleet.samples')" "TTL t + toIntervalDay(500)"
+	# A table that is made anew gets what others of its kind have.
+	sql "DROP TABLE fleet.losses"
+	build/ctprof agent --create-schema --clickhouse "$store_url/fleet"
+	has "losses" "$(sql 'SHOW CREATE TABLE fleet.losses')" "TTL t + toIntervalDay(1000)"
+	# Lifetimes that were written by hand are not compared.
+	sql "ALTER TABLE fleet.loads MODIFY TTL t + INTERVAL 50 YEAR"
+	build/ctprof agent --create-schema --clickhouse "$store_url/fleet" --keep-rows raw=20d
+	has "loads" "$(sql 'SHOW CREATE TABLE fleet.loads')" "TTL t + toIntervalYear(50)"
+}
+
+# Old servers have no lifetimes, which one line says.
+has_no_lifetimes() {
+	start_store old
+	has "the first time" "$(build/ctprof agent --create-schema --clickhouse "$store_url/fleet" --keep-rows raw=500d)" \
+		"tables have no lifetimes"
+	has "again" "$(build/ctprof agent --create-schema --clickhouse "$store_url/fleet" --keep-rows raw=500d)" "up to date"
 }
 
 # no_server ADDRESS PIECE: what is no ClickHouse is told.
@@ -156,4 +179,5 @@ for kind in new old; do
 	run_case "tables that were made halfway are completed, $kind" completes "$kind"
 done
 run_case "rows have lifetimes, new" has_lifetimes
+run_case "rows have no lifetimes, old" has_no_lifetimes
 run_case "what is no server is told" tells_what_is_no_server

@@ -13,6 +13,15 @@ TEST(days)
 	assert_int_equal(days[STORE_KEEP_HOUR], 1000);
 }
 
+/* What is not given is known only to the server. */
+TEST(one_alone)
+{
+	unsigned raw[STORE_KEEP_COUNT] = { 0 }, hour[STORE_KEEP_COUNT] = { 0 };
+
+	expect_ok(store_keep_parse("raw=500d", raw));
+	expect_ok(store_keep_parse("hour=5d", hour));
+}
+
 static void refuse(const char *text, const char *message)
 {
 	unsigned days[STORE_KEEP_COUNT] = { 0 };
@@ -32,8 +41,8 @@ TEST(what_is_refused)
 	refuse("raw=7d,,hour=9d", "expected");
 	refuse("raws=7d", "expected");
 	refuse("raw=7d,raw=8d", "'raw' is given twice");
-	refuse("minute=401d", "'minute' is longer than 'hour' (400 days)");
-	refuse("hour=50d", "'minute' is longer than 'hour' (50 days)");
+	refuse("minute=401d,hour=400d", "'minute' (401 days) is longer than 'hour' (400 days)");
+	refuse("hour=50d,raw=51d", "'raw' (51 days) is longer than 'hour' (50 days)");
 }
 
-UNIT_TESTS(cmocka_unit_test(days), cmocka_unit_test(what_is_refused))
+UNIT_TESTS(cmocka_unit_test(days), cmocka_unit_test(one_alone), cmocka_unit_test(what_is_refused))

@@ -60,6 +60,37 @@ TEST(an_empty_database_gets_all_tables)
 	schema_plan_deinit(&plan);
 }
 
+/* Lifetimes that are not given are those of the server: of HOUR the shortest, of others the
+ * longest. */
+TEST(lifetimes_that_stay_count)
+{
+	const struct schema_wanted raw = { .database = "fleet", .program = "1", .days = { 500 } };
+	struct schema_present present = { 0 };
+	struct schema_plan plan;
+
+	expect_error(schema_plan(&current, &raw, &present, &plan),
+		     "'raw' (500 days) is longer than 'hour' (400 days)");
+	schema_present_add_lifetime(&present, TEXT("samples_1h"), 1000);
+	schema_present_add_lifetime(&present, TEXT("stacks"), 0);
+	schema_present_add_lifetime(&present, TEXT("samples"), 20);
+	schema_present_add_lifetime(&present, TEXT("states"), 30);
+	schema_present_add_lifetime(&present, TEXT("threads_1m"), UINT64_MAX);
+	schema_present_add_lifetime(&present, TEXT("of others"), 7);
+	expect_ok(schema_plan(&current, &raw, &present, &plan));
+	expect_statement(&plan, "TTL t + INTERVAL 500 DAY");
+	expect_statement(&plan, "TTL t + INTERVAL 90 DAY");
+	expect_statement(&plan, "TTL seen + INTERVAL 1000 DAY");
+	schema_plan_deinit(&plan);
+	expect_ok(schema_plan(&current, &wanted, &present, &plan));
+	expect_statement(&plan, "TTL t + INTERVAL 30 DAY");
+	schema_plan_deinit(&plan);
+	schema_present_add_lifetime(&present, TEXT("losses"), 499);
+	expect_error(schema_plan(&current, &raw, &present, &plan),
+		     "'raw' (500 days) is longer than 'hour' (499 days)");
+	expect_ok(schema_plan(&old, &raw, &present, &plan));
+	schema_plan_deinit(&plan);
+}
+
 TEST(old_servers_get_what_they_know)
 {
 	const struct schema_present present = { 0 };
@@ -112,5 +143,6 @@ TEST(metrics_have_bits)
 
 UNIT_TESTS(cmocka_unit_test(versions_tell_what_a_server_has),
 	   cmocka_unit_test(an_empty_database_gets_all_tables),
+	   cmocka_unit_test(lifetimes_that_stay_count),
 	   cmocka_unit_test(old_servers_get_what_they_know), cmocka_unit_test(names_are_quoted),
 	   cmocka_unit_test(newer_tables_are_refused), cmocka_unit_test(metrics_have_bits))
