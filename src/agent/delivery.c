@@ -17,9 +17,10 @@
 #define RETRY_NS       NS_PER_S
 #define RETRY_MOST_NS  (300 * NS_PER_S)
 #define RETRY_AFTER_NS (3600 * NS_PER_S) /* the longest that a server may ask for */
-/* After so many failures at the same request, the server is given another one. If it takes that,
- * the request is the reason: it is dropped if only errors of the server were answered, and else
- * moved behind the others. For some time afterwards, one failure is enough. */
+/* After so many failures at the same request, or at the question whether it has arrived, the server
+ * is given another one. If it takes that, the request is the reason: it is dropped if only errors
+ * of the server were answered, and else moved behind the others. For some time afterwards, one
+ * failure is enough. */
 #define FAILURES_MOST 6
 #define SUSPECT_NS    (3600 * NS_PER_S)
 #define MEMORY_MOST   ((uint64_t)128 << 20)
@@ -393,6 +394,20 @@ static void take_success(struct delivery *d, struct channel *c, const struct sen
 	note_success(d, c);
 }
 
+/* The first request has failed so often that it may be the reason. */
+static bool is_time_for_another(const struct delivery *d, const struct channel *c)
+{
+	return c->at_request >= (is_suspect(c) ? 1 : FAILURES_MOST) &&
+	       spool_count(d->spool, index_of(d, c)) > 1;
+}
+
+static void go_to_second(struct delivery *d, struct channel *c)
+{
+	c->index = 1;
+	c->is_absent = false;
+	settle(d, c, c->is_second_uncertain);
+}
+
 /* The server does not take the request, which has not arrived. Is it time to try another one? */
 static void consider_another(struct delivery *d, struct channel *c)
 {
@@ -402,12 +417,27 @@ static void consider_another(struct delivery *d, struct channel *c)
 		c->is_second_uncertain = false;
 	} else if (c->index) {
 		go_on(d, c);
-	} else if (c->at_request >= (is_suspect(c) ? 1 : FAILURES_MOST) &&
-		   spool_count(d->spool, index_of(d, c)) > 1) {
-		c->index = 1;
-		c->is_absent = false;
-		settle(d, c, c->is_second_uncertain);
+	} else if (is_time_for_another(d, c)) {
+		go_to_second(d, c);
 	}
+}
+
+/* It stays unknown whether the request has arrived. If that goes on, try another one: what must be
+ * known of this one is in its file. */
+static void take_failed_check(struct delivery *d, struct channel *c)
+{
+	settle(d, c, true);
+	if (c->index) {
+		if (!spool_mark(d->spool, index_of(d, c), c->index))
+			return;
+		c->is_second_uncertain = false;
+		go_on(d, c);
+		return;
+	}
+	c->at_request++;
+	c->may_pass = true;
+	if (is_time_for_another(d, c) && spool_mark(d->spool, index_of(d, c), 0))
+		go_to_second(d, c);
 }
 
 static void take_refusal(struct delivery *d, struct channel *c, const char *what, const char *said)
@@ -423,7 +453,7 @@ static void take_refusal(struct delivery *d, struct channel *c, const char *what
 
 static void note_failed_request(struct channel *c, uint32_t outcome)
 {
-	if (c->index || c->job == SENDER_CHECK)
+	if (c->index)
 		return;
 	c->at_request++;
 	c->may_pass |= outcome != SENDER_FAILED;
@@ -450,16 +480,17 @@ static void take_answer(struct delivery *d, struct channel *c, const struct send
 		break;
 	case SENDER_FAILED:
 	case SENDER_UNKNOWN:
-		note_failed_request(c, answer->outcome);
-		if (was_check)
-			settle(d, c, true);
-		else
+		if (was_check) {
+			take_failed_check(d, c);
+		} else {
+			note_failed_request(c, answer->outcome);
 			mark_interrupted(d, c);
+		}
 		fail(d, c, answer->said, answer->retry_after_ns);
 		break;
 	case SENDER_RETRY:
 		if (was_check) {
-			settle(d, c, true);
+			take_failed_check(d, c);
 		} else {
 			note_failed_request(c, answer->outcome);
 			consider_another(d, c);

@@ -200,6 +200,36 @@ passes() {
 	equal "lost" "$(lost)" 0
 }
 
+# passes_unknown MODE COUNT: one request of which the server never says whether it has arrived holds up no others, also of
+# a later agent that finds it behind them, and is not sent twice.
+passes_unknown() {
+	start_stub
+	mode "$1"
+	start_deliver 10000000 "$stub_url"
+	tell add 5 1000
+	wait_for "four others" has_arrived "$2"
+	wait_for "the answer to the last" one_waits
+	tell state
+	wait_for "the state" grep -q '^waiting' "$said"
+	equal "lost" "$(last_state | grep -c ^lost || :)" 0
+	equal "waiting" "$(waiting)" 1
+	equal "lines about it" "$(said 'waits behind others, which it accepts')" 1
+	end_deliver
+	start_deliver 10000000 http://127.0.0.1:1/
+	tell add 3 1000
+	end_deliver
+	mv "$(find "$spool/sink-0" -name '*.request' | sort | sed -n 1p)" "$spool/sink-0/00000000000000000099.request"
+	start_deliver 10000000 "$stub_url"
+	wait_for "three more" has_arrived $(($2 + 3))
+	wait_for "the answer to the last" one_waits
+	mode ok
+	end_deliver finish state
+	has_arrived 8
+	arrived_once
+	equal "lost" "$(lost)" 0
+	equal "waiting" "$(waiting)" 0
+}
+
 # A server of OTLP takes a request, and rejects what is in it.
 rejects_a_part() {
 	start_stub
@@ -596,6 +626,8 @@ done
 for word in poison_parts poison_busy; do
 	run_case "a request that an overloaded server always refuses holds up no others: '$word'" passes "$word"
 done
+run_case "a request that is never answered for holds up no others" passes_unknown poison_check 4
+run_case "a request that is never answered for is not sent twice" passes_unknown poison_check_kept 5
 run_case "a line says which tables are missing" says no_table \
 	"Table x does not exist; create or upgrade the tables: ctprof agent --create-schema --clickhouse URL; its requests wait"
 run_case "a line says that the user is refused" says denied "check the user, its password (--netrc-file) and its rights"

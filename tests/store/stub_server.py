@@ -54,10 +54,14 @@ def mode():
 
 # Is it kept, and what happens then: a status with headers and text, or None: the connection is closed; seconds to wait
 # before that. Beside these, `fail` is an error for requests but not for checks, and `poison` for those whose id ends in 3; `poison_parts` and
-# `poison_busy` are "parts" and "busy" for these.
+# `poison_busy` are "parts" and "busy" for these. `poison_check` and `poison_check_kept` are "cut" and "cut_kept" for
+# these, and "busy" for their checks.
 MODES = {
     "ok": (True, (200, {}, ""), 0),
     "slow": (True, (200, {}, ""), 0.3),
+    # As long as clients wait, and longer; checks are answered at once.
+    "slower": (True, (200, {}, ""), 1),
+    "too_slow": (True, (200, {}, ""), 3),
     # A check says that the server has started anew.
     "restarted": (True, (200, {}, ""), 0),
     # The clock is 20 days ahead.
@@ -153,7 +157,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if now == "fail":
             now = "error"
         if now.startswith("poison"):
-            bad = {"poison_parts": "parts", "poison_busy": "busy"}.get(now, "error")
+            bad = {"poison_parts": "parts", "poison_busy": "busy", "poison_check": "cut", "poison_check_kept": "cut_kept"}.get(now, "error")
             now = bad if self.key("id").endswith("3") else "ok"
         is_kept, what, seconds = MODES[random.choice(RANDOM) if now == "random" else now]
         if is_kept:
