@@ -15,7 +15,7 @@ begin_case() {
 
 # start_agent ARGUMENT...: sends to the database fleet each second; its process is $agent.
 start_agent() {
-	build/ctprof agent --clickhouse "$store_url/fleet" --spool "$spool" --host "it's" --interval "${interval:-1}" --comm store_busy "$@" \
+	build/ctprof agent --clickhouse "${agent_url-$store_url/fleet}" --spool "$spool" --host "it's" --interval "${interval:-1}" --comm store_busy "$@" \
 		> "$scratch/agent.out" 2>&1 &
 	agent=$!
 	at_end "kill -KILL $agent"
@@ -127,6 +127,32 @@ waits_for_tables() {
 	wait_for 5 "$loads"
 	end_agent
 	has_each_once
+	equal "losses" "$(sql "SELECT count() FROM fleet.losses WHERE sink != ''")" 0
+}
+
+# Each answer takes two seconds, so requests of intervals of a second wait in the spool. The agent measures on meanwhile,
+# and all of them arrive.
+is_slow() {
+	local proxy_port intervals agent_url
+
+	command -v python3 > /dev/null || skip "no python3"
+	begin_case "$1"
+	proxy_port=$(free_port)
+	echo 2 > "$scratch/delay"
+	python3 tests/store/slow_proxy.py "$proxy_port" "$store_port" "$scratch/delay" &
+	at_end "kill -KILL $!"
+	agent_url=http://127.0.0.1:$proxy_port/fleet
+	start_agent
+	wait_for 1 "SELECT count() FROM fleet.hosts"
+	sleep 8
+	intervals=$(sql "$loads")
+	echo "$(requests_that_wait) requests wait after $intervals intervals"
+	between "requests that wait" 20 "$(requests_that_wait)" 1000
+	echo 0 > "$scratch/delay"
+	wait_for $((intervals + 8)) "$loads"
+	end_agent
+	has_each_once
+	equal "gaps" "$(sql "SELECT toUnixTimestamp(max(t)) - toUnixTimestamp(min(t)) - toInt64(count()) <= 1 FROM fleet.loads")" 1
 	equal "losses" "$(sql "SELECT count() FROM fleet.losses WHERE sink != ''")" 0
 }
 
@@ -265,5 +291,6 @@ for kind in new old; do
 	run_case "requests wait until there are tables, $kind" waits_for_tables "$kind"
 	run_case "an agent's intervals arrive once, $kind" arrives "$kind"
 	run_case "an agent goes on with its spool, $kind" resumes "$kind"
+	run_case "an agent measures on while a server is slow, $kind" is_slow "$kind"
 	run_case "kill -9 of server and agent at random, $kind" survives_kills "$kind"
 done

@@ -394,6 +394,40 @@ is_down_for_a_while() {
 	equal "lost" "$(lost)" 0
 }
 
+# is_slow MODE COUNT: each answer takes seconds. Adding waits for none of them; all requests arrive, once.
+is_slow() {
+	start_stub
+	mode "$1"
+	start_deliver 10000000 "$stub_url"
+	tell add "$2" 1000
+	tell state
+	wait_for "the state" grep -q '^waiting' "$said"
+	between "what waits" 1 "$(waiting)" "$2"
+	end_deliver finish state
+	has_arrived "$2"
+	arrived_once
+	equal "lost" "$(lost)" 0
+	equal "waiting" "$(waiting)" 0
+}
+
+# A server that takes less than there is: the spool is bounded, and what is dropped is counted.
+is_too_slow_for_all() {
+	start_stub
+	mode slower
+	start_deliver $((20 * 4096)) "$stub_url"
+	tell add 10 1000
+	wait_for "the first" has_arrived 1
+	tell add 40 1000
+	tell state
+	wait_for "the state" grep -q '^waiting' "$said"
+	between "bytes" 1 "$(last_state | awk '/^waiting/ { print $3 }')" $((20 * 4096))
+	mode ok
+	end_deliver finish state
+	arrived_once
+	equal "arrived and lost" $(($(wc -l < "$stub/arrived") + $(lost))) 50
+	between "lost" 25 "$(lost)" 35
+}
+
 # 40 blocks of 4 KiB.
 spool_is_bounded() {
 	start_deliver 163840 http://127.0.0.1:1/ http://127.0.0.1:1/
@@ -646,6 +680,9 @@ run_case "an hour without a server keeps the newest" is_down_for_an_hour
 run_case "a request at which a server always fails holds up no others" goes_on
 run_case "Retry-After is honoured" honours_retry_after
 run_case "nothing is lost while a server is down" is_down_for_a_while
+run_case "a slow server gets everything once: each answer takes a second" is_slow slower 4
+run_case "a slow server gets everything once: answers come too late" is_slow too_slow 3
+run_case "what is too much for a slow server is counted" is_too_slow_for_all
 run_case "the spool is bounded, and the oldest are dropped" spool_is_bounded
 run_case "a full disk drops the oldest" disk_is_full
 run_case "losses are handed out while a store that keeps them works" hands_out_losses

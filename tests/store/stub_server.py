@@ -135,8 +135,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         now = mode()
         # What is broken is so for checks, too, but does not keep anything.
         self.note(now, 0)
-        now = "ok" if now in ("poison", "poison_parts", "poison_busy", "fail") else now
+        if now.startswith("poison_check") and self.key("check").endswith("3"):
+            now = "busy"
+        now = "ok" if now.startswith("poison") or now == "fail" else now
         is_kept, what, seconds = MODES[random.choice(RANDOM) if now == "random" else now]
+        seconds = 0 if now == "too_slow" else seconds
         if isinstance(what, tuple) and what[0] == 200:
             with lock:
                 what = (200, {}, "14\n" if self.key("lifetime") else f"{arrived.get(self.key('check'), 0)}\t1\t{int(now == 'restarted')}\n")
