@@ -12,8 +12,8 @@
  * the check of the request tells: it looks for the first row by its values, since another agent may
  * use the same name of a host, and counts the rows of the host and time. It also tells whether the
  * server has started since then: rows that were stored before it died may not be in sums. gzip is
- *what servers of all versions unpack. The lifetime of the request is that of the table, as the
- *server knows it.
+ * what servers of all versions unpack. The lifetime of the request is that of the table, as the
+ * server knows it.
  */
 #ifndef AGENT_INSERT_H
 #define AGENT_INSERT_H

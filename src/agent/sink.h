@@ -37,7 +37,7 @@ struct sink_request {
 	/* May be missing if the server died while it took the request: "sums of samples". NULL:
 	 * nothing that `check` does not find. */
 	const char *sums;
-	uint64_t count;   /* so many */
+	uint64_t count; /* so many */
 	struct text body;
 };
 

@@ -54,9 +54,9 @@ struct http_request {
 struct http_answer {
 	long status;
 	uint64_t retry_after_ns; /* of the header Retry-After; 0: none */
-	uint64_t date; /* of the header Date: the server's clock in Unix seconds; 0: none */
-	uint64_t sent_bytes;     /* of the body of the request */
-	char header[64]; /* the start of the value of the wanted header: safe text; "": none */
+	uint64_t date;       /* of the header Date: the server's clock in Unix seconds; 0: none */
+	uint64_t sent_bytes; /* of the body of the request */
+	char header[64];     /* the start of the value of the wanted header: safe text; "": none */
 	char said[512]; /* the start of the body of an answer that is not 2xx: one line of safe text
 			 */
 };
