@@ -49,7 +49,7 @@ struct collector {
 #define BINARIES_SHARE 32
 
 /* And snapshots, with what a receiver makes of them and of profiles. */
-#define SNAPSHOT_SHARE 8
+#define SNAPSHOT_SHARE 6
 
 static struct symbol_cache *create_symbols(const struct collector *c)
 {
