@@ -47,7 +47,8 @@ static const struct option_row fleet_options[] = {
 	  "Compare two groups of hosts: LABEL=A,B compares hosts with the value B with those with "
 	  "A, LABEL=B with all others. LABEL is a label of the agents' configuration; or kernel, "
 	  "arch, cpu_model, agent (its version) or host; or container, pod, namespace, image or "
-	  "unit, of which a host may have several.",
+	  "unit, of which a host may have several. A comma in a value is written as %2C, and % as "
+	  "%25.",
 	  NULL, OPTION_COMMON },
 	{ "since", 0, "TIME", parse_string, AT(since),
 	  "With regressions: compare the time after TIME (-2h, 14:30, 2026-11-20T12:30:05) with "

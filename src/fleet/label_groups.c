@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/file.h"
 #include "base/glob.h"
 #include "base/percent.h"
 #include "fleet/cgroup_labels.h"
@@ -28,24 +29,42 @@ void fleet_groups_deinit(struct fleet_groups *groups)
 
 /* --- what was asked for --- */
 
+/* A copy of a part of --by, in which bytes may be written as %XX, as in URLs. */
+static struct error *decode(const char *by, const char *part, size_t length, char **ret)
+{
+	*ret = strndup(part, length);
+	if (!*ret)
+		return &error_no_memory;
+	if (!percent_decode(*ret, false))
+		return error_create(
+			"--by '%.100s': expected two hexadecimal digits after %%: write "
+			"%%25 for %% itself, and %%2C for a comma in a value",
+			by);
+	return NULL;
+}
+
 struct error *fleet_groups_parse(const char *by, struct fleet_groups *groups)
 {
 	const char *equals = strchr(by, '='), *comma = equals ? strchr(equals, ',') : NULL;
+	const char *second = comma ? comma + 1 : equals ? equals + 1 : NULL;
+	struct error *err =
+		decode(by, by, equals ? (size_t)(equals - by) : strlen(by), &groups->label);
 
-	groups->label = strndup(by, equals ? (size_t)(equals - by) : strlen(by));
-	if (!groups->label)
-		return &error_no_memory;
-	if (!*groups->label || (equals && (!equals[1] || (comma && !comma[1]))))
+	if (err)
+		return err;
+	if (!*groups->label || (second && !*second) || (comma && comma == equals + 1))
 		return error_create(
 			"--by '%.100s': expected LABEL, LABEL=VALUE or LABEL=FIRST,SECOND", by);
 	if (comma && strchr(comma + 1, ','))
-		return error_create("--by '%.100s': more than two values", by);
+		return error_create("--by '%.100s': more than two values; write a comma in a value "
+				    "as %%2C",
+				    by);
 	if (comma)
-		groups->first = strndup(equals + 1, (size_t)(comma - equals - 1));
-	if (equals)
-		groups->second = strdup(comma ? comma + 1 : equals + 1);
-	if ((comma && !groups->first) || (equals && !groups->second))
-		return &error_no_memory;
+		err = decode(by, equals + 1, (size_t)(comma - equals - 1), &groups->first);
+	if (!err && second)
+		err = decode(by, second, strlen(second), &groups->second);
+	if (err)
+		return err;
 	if (comma && strcmp(groups->first, groups->second) == 0)
 		return error_create("--by '%.100s': both values are the same", by);
 	return NULL;
@@ -134,6 +153,23 @@ static bool has_text(const char *const *items, size_t count, const char *text)
 	return false;
 }
 
+/* A value as --by takes it, to be freed; NULL: no memory. */
+static char *encode_value(const char *value)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	if (!out)
+		return NULL;
+	for (const char *at = value; *at; at++)
+		if (*at == ',' || *at == '%')
+			fprintf(out, "%%%02X", (unsigned char)*at);
+		else
+			fputc(*at, out);
+	return file_close_memory(out, &text) ? text : NULL;
+}
+
 /* "1.4, 1.5, 1.6": those that there are, each once, until the text is long enough; to be freed. */
 static char *all_values(const struct values *values)
 {
@@ -145,6 +181,7 @@ static char *all_values(const struct values *values)
 
 	for (size_t i = 0; text && !is_cut && i < values->count; i++) {
 		const char *value = values->items[i].value;
+		_cleanup_free_ char *encoded = encode_value(value);
 		char *more = NULL;
 
 		if (has_text(seen.items, seen.count, value))
@@ -152,9 +189,9 @@ static char *all_values(const struct values *values)
 		is_cut = strlen(text) > 200;
 		if (is_cut)
 			more = text_print("%s, ...", text);
-		else if (array_push(&seen, value))
+		else if (encoded && array_push(&seen, value))
 			more = text_print("%s%s%.40s", text, seen.count > 1 ? ", " : "",
-					  *value ? value : "\"\"");
+					  *encoded ? encoded : "\"\"");
 		free(text);
 		text = more;
 	}

@@ -242,13 +242,14 @@ has_no_pressure() {
 # The same function waits for storage and for locks: version 1.5 waits longer for storage, and since the middle of the
 # hour all hosts wait longer for locks. That is named, and its part of the waits is what was inserted.
 says_what_waits_are_for() {
-	local query disk lock
+	local query disk lock output
 
 	start_store "$1"
 	query="ch://127.0.0.1:$store_port/fleet?from=$fleet_begin&to=$fleet_end"
 	build/tests/programs/store_driver schema "$store_url/" fleet > /dev/null
 	insert hosts "host, seen, boot, booted, label_names, label_values" "concat('db-', toString(number)), toDateTime($fleet_begin), 'b',
-		toDateTime($fleet_begin - 86400), ['version'], [if(number < 4, '1.4', '1.5')] FROM numbers(8)"
+		toDateTime($fleet_begin - 86400), ['version', 'rack'], [if(number < 4, '1.4', '1.5'), if(number < 4, '4,1', '5%,1')]
+		FROM numbers(8)"
 	insert loads "host, t, ms" "concat('db-', toString(number % 8)), toDateTime($fleet_begin + intDiv(number, 8) * 60), 60000 FROM numbers(480)"
 	insert stacks "hash, seen, functions, kinds" "1, toDateTime($fleet_begin), ['work', 'write_log'], [0, 0]"
 	insert samples "host, t, process, comm, cgroup, class, state, stack, ns, count" \
@@ -267,6 +268,18 @@ says_what_waits_are_for() {
 	build/ctprof fleet compare --by version=1.4,1.5 --format json "$query" > "$scratch/json"
 	jq -e --argjson part "$disk" '[.[] | select(.name == "write_log")][0] | .state == "sleep_disk" and .state_other < .state_value and
 		(.state_value / .value - $part | fabs) < 1e-5' "$scratch/json" > /dev/null
+	# Values with a comma.
+	equal "the same groups" "$(build/ctprof fleet compare --by rack=4%2C1,5%25%2C1 --format json "$query")" "$(cat "$scratch/json")"
+	build/ctprof fleet compare --by rack=4%2C1,5%25%2C1 "$query" > "$scratch/text"
+	has "its name" "$(cat "$scratch/text")" "rack 5%,1 (4 hosts) differs from rack 4,1 (4 hosts)."
+	eval "build/$(sed -n 's/^Next: //p' "$scratch/text") --format folded" > "$scratch/flame"
+	grep -q write_log "$scratch/flame"
+	fails 1 build/ctprof fleet compare --by rack=6 "$query"
+	has "the values" "$output" "there are: 4%2C1, 5%25%2C1"
+	fails 2 build/ctprof fleet compare --by rack=4,1,5%,1 "$query"
+	has "a comma" "$output" "more than two values; write a comma in a value as %2C"
+	fails 2 build/ctprof fleet compare --by rack=5%,1 "$query"
+	has "digits" "$output" "expected two hexadecimal digits after %: write %25 for % itself"
 	build/ctprof fleet regressions --since "$fleet_middle" --format json "$query" > "$scratch/json"
 	jq -e --argjson part "$lock" '[.[] | select(.name == "write_log")][0] | .state == "lock_futex" and .state_other < .state_value and
 		(.state_value / .value - $part | fabs) < 1e-5' "$scratch/json" > /dev/null
