@@ -47,7 +47,7 @@ void fleet_add_function_side(struct sql *sql)
 /* What a hash of host, program, slice and side stands for. */
 struct function_key {
 	const struct name *program; /* of `names` */
-	uint32_t host;
+	uint32_t host;              /* FLEET_NONE: it does not count */
 	uint32_t slice;
 	bool is_off;
 };
@@ -61,6 +61,9 @@ struct function_key {
 struct function_sum {
 	uint64_t key, function, ns;
 };
+
+/* So many sums may wait before keys are looked up again. */
+#define SUMS_LEAST ((size_t)1 << 16)
 
 struct function_loading {
 	struct fleet_loading *loading;
@@ -76,10 +79,11 @@ struct function_loading {
 	struct {
 		MAP(uint64_t, uint32_t);
 	} taken;
-	/* Until all keys are known. */
+	/* Whose keys are not known yet; at this count those that are known by then are taken. */
 	struct {
 		ARRAY(struct function_sum);
 	} sums;
+	size_t sums_most;
 	/* Hashes of programs and their functions; 1 more of a function that ran itself. */
 	struct {
 		ARRAY(uint64_t);
@@ -262,8 +266,6 @@ static struct error *take_base(struct function_loading *functions, const union s
 	if (!fleet_row_host(functions->loading, functions->loading->data, row[FUNCTION_HOST].text,
 			    row[FUNCTION_FACTS].number, &host))
 		return &error_no_memory;
-	if (host == FLEET_NONE)
-		return NULL;
 	key = map_add(&functions->keys, row[FUNCTION_KEY].number, NULL);
 	if (!key)
 		return &error_no_memory;
@@ -273,21 +275,12 @@ static struct error *take_base(struct function_loading *functions, const union s
 		.slice = (uint32_t)row[FUNCTION_SLICE].number,
 		.is_off = row[FUNCTION_SIDE].number == FLEET_SIDE_OFF,
 	};
+	if (host == FLEET_NONE)
+		return NULL;
 	return key->program && add_base(functions, key, FLEET_OFF, ns) &&
 			       (key->is_off || add_base(functions, key, FLEET_CPU, ns))
 		       ? NULL
 		       : &error_no_memory;
-}
-
-static struct error *take_function(void *context, const union store_value *row)
-{
-	struct function_loading *functions = context;
-	const struct function_sum sum = { row[FUNCTION_KEY].number, row[FUNCTION_HASH].number,
-					  row[FUNCTION_NS].number };
-
-	if (!sum.function)
-		return take_base(functions, row);
-	return array_push(&functions->sums, sum) ? NULL : &error_no_memory;
 }
 
 /* The function that ran itself comes a second time, with its hash and 1. */
@@ -300,7 +293,7 @@ static struct error *add_function(struct function_loading *functions,
 	enum fleet_kind kind;
 	uint32_t measure;
 
-	if (!key)
+	if (!key || key->host == FLEET_NONE)
 		return NULL;
 	kind = key->is_off ? FLEET_OFF : FLEET_CPU;
 	if (!name) {
@@ -315,6 +308,41 @@ static struct error *add_function(struct function_loading *functions,
 	return fleet_data_add(data, measure, key->host, key->slice, (double)sum->ns * FLEET_SECONDS)
 		       ? NULL
 		       : &error_no_memory;
+}
+
+/* Add the sums whose keys are known. Rows come in no order, so about a fourth of all sums wait at
+ * most. */
+static struct error *add_known(struct function_loading *functions)
+{
+	struct error *err = NULL;
+	size_t left = 0;
+
+	for (size_t i = 0; !err && i < functions->sums.count; i++) {
+		const struct function_sum sum = functions->sums.items[i];
+
+		if (map_find(&functions->keys, sum.key))
+			err = add_function(functions, &sum);
+		else
+			functions->sums.items[left++] = sum;
+	}
+	functions->sums.count = left;
+	functions->sums_most = left * 2 > SUMS_LEAST ? left * 2 : SUMS_LEAST;
+	return err;
+}
+
+static struct error *take_function(void *context, const union store_value *row)
+{
+	struct function_loading *functions = context;
+	const struct function_sum sum = { row[FUNCTION_KEY].number, row[FUNCTION_HASH].number,
+					  row[FUNCTION_NS].number };
+
+	if (!sum.function)
+		return take_base(functions, row);
+	if (map_find(&functions->keys, sum.key))
+		return add_function(functions, &sum);
+	if (!array_push(&functions->sums, sum))
+		return &error_no_memory;
+	return functions->sums.count < functions->sums_most ? NULL : add_known(functions);
 }
 
 /* "1,2,3" */
@@ -376,9 +404,7 @@ static struct error *load_by_host(struct function_loading *functions)
 	err = store_query(loading->store, &sql, function_columns, FUNCTION_COLUMNS, FLEET_ROWS_MOST,
 			  take_function, functions);
 	sql_deinit(&sql);
-	for (size_t i = 0; !err && i < functions->sums.count; i++)
-		err = add_function(functions, &functions->sums.items[i]);
-	return err;
+	return err ? err : add_known(functions);
 }
 
 static struct error *load_all_functions(struct function_loading *functions)
@@ -390,7 +416,7 @@ static struct error *load_all_functions(struct function_loading *functions)
 
 struct error *fleet_load_functions(struct fleet_loading *loading)
 {
-	struct function_loading functions = { .loading = loading };
+	struct function_loading functions = { .loading = loading, .sums_most = SUMS_LEAST };
 	struct error *err;
 
 	arena_init(&functions.arena, (size_t)64 << 20);
