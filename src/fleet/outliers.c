@@ -63,7 +63,21 @@ static bool prepare(struct outlier_search *search, size_t measure)
 #define EXCLUDED_LEAST 3
 #define EXCLUDED_SHARE 5
 
-static bool find_excluded(struct outlier_search *search, enum fleet_kind kind)
+struct excesses {
+	ARRAY(double);
+};
+
+static bool add_excess(const struct outlier_search *search, struct excesses *excesses)
+{
+	double excess;
+
+	return fleet_excess(search->scaled, search->count, &excess) &&
+	       (isnan(excess) || array_push(excesses, excess));
+}
+
+/* With the excesses of all hosts. `*ret_any`: there are hosts to exclude. */
+static bool find_excluded(struct outlier_search *search, enum fleet_kind kind,
+			  struct excesses *excesses, bool *ret_any)
 {
 	_cleanup_free_ size_t *times = calloc(search->data->hosts.count + 1, sizeof(*times));
 	_cleanup_free_ bool *outliers = calloc(search->data->hosts.count + 1, sizeof(*outliers));
@@ -74,15 +88,19 @@ static bool find_excluded(struct outlier_search *search, enum fleet_kind kind)
 	for (size_t i = 0; i < search->data->measures.count; i++) {
 		if (search->data->measures.items[i].kind != kind || !prepare(search, i))
 			continue;
-		if (!fleet_rosner_outliers(search->scaled, search->count, outliers))
+		if (!fleet_rosner_outliers(search->scaled, search->count, outliers) ||
+		    !add_excess(search, excesses))
 			return false;
 		for (size_t host = 0; host < search->count; host++)
 			times[search->hosts[host]] += outliers[host];
 		measures++;
 	}
-	for (size_t host = 0; host < search->data->hosts.count; host++)
+	*ret_any = false;
+	for (size_t host = 0; host < search->data->hosts.count; host++) {
 		search->is_excluded[host] =
 			times[host] >= EXCLUDED_LEAST && times[host] * EXCLUDED_SHARE >= measures;
+		*ret_any |= search->is_excluded[host];
+	}
 	return true;
 }
 
@@ -96,23 +114,27 @@ static void drop_excluded(struct outlier_search *search)
 	search->count = kept;
 }
 
-/* Most measures have no outliers, so their median has none of those that there are. */
-static bool find_tails(struct outlier_search *search, enum fleet_kind kind)
+static bool find_excesses_of_others(struct outlier_search *search, enum fleet_kind kind,
+				    struct excesses *excesses)
 {
-	struct {
-		ARRAY(double);
-	} excesses = { 0 };
-	bool is_done = find_excluded(search, kind);
-
-	for (size_t i = 0; is_done && i < search->data->measures.count; i++) {
-		double excess;
-
+	array_clear(excesses);
+	for (size_t i = 0; i < search->data->measures.count; i++) {
 		if (search->data->measures.items[i].kind != kind || !prepare(search, i))
 			continue;
 		drop_excluded(search);
-		is_done = fleet_excess(search->scaled, search->count, &excess) &&
-			  (isnan(excess) || array_push(&excesses, excess));
+		if (!add_excess(search, excesses))
+			return false;
 	}
+	return true;
+}
+
+/* Most measures have no outliers, so their median has none of those that there are. */
+static bool find_tails(struct outlier_search *search, enum fleet_kind kind)
+{
+	struct excesses excesses = { 0 };
+	bool any, is_done = find_excluded(search, kind, &excesses, &any) &&
+			    (!any || find_excesses_of_others(search, kind, &excesses));
+
 	/* fmax() of NaN, where there are none, and 0 is 0. */
 	if (is_done)
 		search->excess[kind] = fmax(sort_for_median(excesses.items, excesses.count), 0);
