@@ -27,12 +27,23 @@ static bool is_of(const struct fleet_data *data, const struct fleet_finding *fin
 
 /* --- false alarms --- */
 
+/* Hosts are compared by the sums of their slices. One slice whose noise is that of the mean of four
+ * has the distribution of these, and is drawn in less than half of the time. */
+static struct fleet_scene scene_of_sums(uint64_t seed)
+{
+	struct fleet_scene scene = fleet_scene_usual(seed);
+
+	scene.noise /= sqrt((double)scene.slices);
+	scene.slices = 1;
+	return scene;
+}
+
 static void count_false(enum fleet_scene_tails tails, size_t hosts, size_t runs, size_t most)
 {
 	size_t flagged = 0;
 
 	for (size_t run = 0; run < runs; run++) {
-		struct fleet_scene scene = fleet_scene_usual(run * 1000003 + hosts);
+		struct fleet_scene scene = scene_of_sums(run * 1000003 + hosts);
 		struct fleet_findings findings;
 		struct fleet_data data;
 
