@@ -68,12 +68,18 @@ static const struct option_row fleet_options[] = {
 
 /* --- verbs --- */
 
-/* An error if there is nothing to compare. */
-static struct error *load_data(struct store *store, const struct store_url *url, size_t slices,
-			       const struct fleet_parts *parts, struct fleet_run *run)
-{
-	struct error *err = fleet_load(store, url, slices, parts, &run->data);
+static const struct fleet_slices one_slice = { .count = 1 };
 
+/* An error if there is nothing to compare. */
+static struct error *load_data(struct store *store, const struct store_url *url,
+			       struct fleet_slices slices, const struct fleet_parts *parts,
+			       struct fleet_run *run)
+{
+	struct error *err;
+
+	if (run->has_data)
+		fleet_data_deinit(&run->data);
+	err = fleet_load(store, url, slices, parts, &run->data);
 	run->has_data = !err;
 	if (!err && !run->data.hosts.count)
 		err = store_nothing(store, url,
@@ -99,17 +105,17 @@ static struct error *leave_out_partial_hosts(struct store *store, const struct s
 
 /* After a comparison. */
 static struct error *load_waits(struct store *store, const struct store_url *url,
-				const struct fleet_parts *parts, const struct fleet_sides *sides,
-				struct fleet_run *run)
+				struct fleet_slices slices, const struct fleet_parts *parts,
+				const struct fleet_sides *sides, struct fleet_run *run)
 {
-	return fleet_load_wait_states(store, url, parts, sides, &run->data, &run->findings,
+	return fleet_load_wait_states(store, url, slices, parts, sides, &run->data, &run->findings,
 				      &run->waits);
 }
 
 static struct error *load_outliers(struct store *store, const struct store_url *url, void *context)
 {
 	struct fleet_run *run = context;
-	struct error *err = load_data(store, url, 1, NULL, run);
+	struct error *err = load_data(store, url, one_slice, NULL, run);
 
 	if (!err)
 		err = fleet_load_silent_hosts(store, url, &run->silent);
@@ -118,7 +124,7 @@ static struct error *load_outliers(struct store *store, const struct store_url *
 	if (!err)
 		err = fleet_outliers(&run->data, 0, 1, &run->findings);
 	return err ? err
-		   : load_waits(store, url, NULL,
+		   : load_waits(store, url, one_slice, NULL,
 				&(struct fleet_sides){ .comparison = FLEET_OF_HOSTS }, run);
 }
 
@@ -141,13 +147,13 @@ static struct error *load_comparison(struct store *store, const struct store_url
 	if (err)
 		return err;
 	parts = fleet_groups_parts(&run->groups, &room);
-	err = load_data(store, url, 1, parts, run);
+	err = load_data(store, url, one_slice, parts, run);
 	if (!err)
 		err = fleet_groups_of(&run->groups, &run->data, &groups);
 	if (!err)
 		err = fleet_compare_groups(&run->data, groups, &run->findings);
 	return err ? err
-		   : load_waits(store, url, parts,
+		   : load_waits(store, url, one_slice, parts,
 				&(struct fleet_sides){ .comparison = FLEET_OF_GROUPS,
 						       .groups = groups },
 				run);
@@ -177,12 +183,37 @@ static struct error *find_changes(struct fleet_run *run, size_t cut)
 	return err;
 }
 
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+	return b ? common_divisor(b, a % b) : a;
+}
+
+/* Of `before` slices with those after them. Only few hosts are compared by their slices; of more,
+ * whole times are compared, so slices are as long as they can be. */
+static struct error *compare_times(struct store *store, const struct store_url *url,
+				   uint64_t before, uint64_t width, struct fleet_run *run)
+{
+	const uint64_t longest = common_divisor(before, SLICES_AFTER);
+	struct fleet_slices slices = { .count = (before + SLICES_AFTER) / longest,
+				       .by_rows = width < 60 };
+	struct fleet_sides sides = { .comparison = FLEET_OF_TIMES, .cut = before / longest };
+	struct error *err = load_data(store, url, slices, NULL, run);
+
+	if (!err && run->data.hosts.count < PAIRED_HOSTS_LEAST) {
+		slices.count = before + SLICES_AFTER;
+		sides.cut = before;
+		err = load_data(store, url, slices, NULL, run);
+	}
+	if (!err)
+		err = find_changes(run, sides.cut);
+	return err ? err : load_waits(store, url, slices, NULL, &sides, run);
+}
+
 static struct error *load_changes(struct store *store, const struct store_url *url, void *context)
 {
 	struct fleet_run *run = context;
 	struct store_url both = *url;
 	uint64_t width = (url->to_s - run->since_s) / SLICES_AFTER, before = SLICES_AFTER;
-	struct error *err;
 
 	if (run->since_s >= url->to_s || !width)
 		return error_create("--since must be at least %d s before the URL's 'to', which is "
@@ -198,14 +229,7 @@ static struct error *load_changes(struct store *store, const struct store_url *u
 	both.to_s = run->since_s + SLICES_AFTER * width;
 	run->from_s = both.from_s;
 	run->to_s = both.to_s;
-	err = load_data(store, &both, before + SLICES_AFTER, NULL, run);
-	if (!err)
-		err = find_changes(run, before);
-	return err ? err
-		   : load_waits(
-			     store, &both, NULL,
-			     &(struct fleet_sides){ .comparison = FLEET_OF_TIMES, .cut = before },
-			     run);
+	return compare_times(store, &both, before, width, run);
 }
 
 static struct error *parse_since(struct fleet_run *run)

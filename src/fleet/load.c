@@ -79,7 +79,7 @@ const struct store_column fleet_row_columns[FLEET_ROW_VALUES] = {
 
 void fleet_add_slice(struct sql *sql, const struct fleet_loading *loading)
 {
-	if (loading->slices == 1)
+	if (loading->slices.count == 1)
 		sql_add(sql, "toUInt32(0) AS slice");
 	else
 		/* Sums may begin before the first slice. */
@@ -87,7 +87,7 @@ void fleet_add_slice(struct sql *sql, const struct fleet_loading *loading)
 			"toUInt32(least(intDiv(greatest(toUInt32(t), %" PRIu64 ") - %" PRIu64
 			", %" PRIu64 "), %zu)) AS slice",
 			loading->url->from_s, loading->url->from_s, loading->slice_s,
-			loading->slices - 1);
+			loading->slices.count - 1);
 }
 
 void fleet_add_keys(struct sql *sql, const struct fleet_loading *loading, const char *process)
@@ -150,27 +150,28 @@ static struct store_url whole_minutes(const struct store_url *url)
 }
 
 void fleet_loading_begin(struct fleet_loading *loading, struct store *store,
-			 const struct store_url *url, size_t slices,
+			 const struct store_url *url, struct fleet_slices slices,
 			 const struct fleet_parts *parts, struct store_url *minutes)
 {
 	*minutes = whole_minutes(url);
 	*loading = (struct fleet_loading){
 		.store = store,
-		.url = slices == 1 ? minutes : url,
+		.url = slices.count == 1 ? minutes : url,
 		.slices = slices,
 		.parts = parts,
 	};
-	loading->slice_s = (loading->url->to_s - loading->url->from_s) / slices;
+	loading->slice_s = (loading->url->to_s - loading->url->from_s) / slices.count;
 	if (!loading->slice_s)
 		loading->slice_s = 1;
-	/* A sum of a minute is in one slice, and hours may be in several. */
-	loading->detail = slices == 1             ? STORE_SUMS
-			  : loading->slice_s < 60 ? STORE_ROWS
-						  : STORE_MINUTES;
+	/* Hours may be in several slices. */
+	loading->detail = slices.count == 1 ? STORE_SUMS
+			  : slices.by_rows  ? STORE_ROWS
+					    : STORE_MINUTES;
 }
 
-struct error *fleet_load(struct store *store, const struct store_url *url, size_t slices,
-			 const struct fleet_parts *parts, struct fleet_data *ret)
+struct error *fleet_load(struct store *store, const struct store_url *url,
+			 struct fleet_slices slices, const struct fleet_parts *parts,
+			 struct fleet_data *ret)
 {
 	static struct error *(*const loaders[])(struct fleet_loading *) = {
 		fleet_load_states, fleet_load_counters, fleet_load_pressures, fleet_load_functions
@@ -180,7 +181,7 @@ struct error *fleet_load(struct store *store, const struct store_url *url, size_
 	struct error *err = NULL;
 	struct fleet_data data;
 
-	if (!fleet_data_init(&data, slices)) {
+	if (!fleet_data_init(&data, slices.count)) {
 		fleet_data_deinit(&data);
 		return &error_no_memory;
 	}

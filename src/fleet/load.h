@@ -32,10 +32,15 @@ struct fleet_parts {
 char *fleet_part_name(struct text host, uint8_t part);
 uint8_t fleet_part_of_name(struct text name);
 
-/* From url->from_s to url->to_s, into slices of the same length; a single one has all minutes that
- * the time touches. `parts` NULL: hosts are whole.
- * `ret` must be deinitialised. */
-struct error *fleet_load(struct store *store, const struct store_url *url, size_t slices,
-			 const struct fleet_parts *parts, struct fleet_data *ret) MUST_CHECK;
+/* Slices of the same length. A single one has all minutes that the time touches. */
+struct fleet_slices {
+	size_t count;
+	bool by_rows; /* of rows, not of sums by minute: a minute may be in two slices */
+};
+
+/* From url->from_s to url->to_s. `parts` NULL: hosts are whole. `ret` must be deinitialised. */
+struct error *fleet_load(struct store *store, const struct store_url *url,
+			 struct fleet_slices slices, const struct fleet_parts *parts,
+			 struct fleet_data *ret) MUST_CHECK;
 
 #endif

@@ -18,7 +18,7 @@
 struct fleet_loading {
 	struct store *store;
 	const struct store_url *url;
-	size_t slices;
+	struct fleet_slices slices;
 	uint64_t slice_s; /* how long a slice is */
 	enum store_detail detail;
 	const struct fleet_parts *parts; /* NULL: hosts are whole */
@@ -28,7 +28,7 @@ struct fleet_loading {
 /* Without `data`. `minutes` stays as long: it has the time that is read where slices are not apart.
  */
 void fleet_loading_begin(struct fleet_loading *loading, struct store *store,
-			 const struct store_url *url, size_t slices,
+			 const struct store_url *url, struct fleet_slices slices,
 			 const struct fleet_parts *parts, struct store_url *minutes);
 
 /* The columns with which rows begin: for fleet_add_value(). */

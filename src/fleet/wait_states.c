@@ -250,7 +250,7 @@ static struct error *load_all(struct wait_loading *loading, struct fleet_wait_st
 }
 
 struct error *fleet_load_wait_states(struct store *store, const struct store_url *url,
-				     const struct fleet_parts *parts,
+				     struct fleet_slices slices, const struct fleet_parts *parts,
 				     const struct fleet_sides *sides, const struct fleet_data *data,
 				     const struct fleet_findings *findings,
 				     struct fleet_wait_states *ret)
@@ -269,7 +269,7 @@ struct error *fleet_load_wait_states(struct store *store, const struct store_url
 				    .next = next };
 	struct error *err;
 
-	fleet_loading_begin(&loading, store, url, data->slices, parts, &minutes);
+	fleet_loading_begin(&loading, store, url, slices, parts, &minutes);
 	err = load_all(&all, &states);
 	map_deinit(&all.first);
 	if (err)

@@ -31,7 +31,7 @@ struct fleet_wait_states {
 
 /* With the time, slices and parts that `data` was loaded with. `ret` must be deinitialised. */
 struct error *fleet_load_wait_states(struct store *store, const struct store_url *url,
-				     const struct fleet_parts *parts,
+				     struct fleet_slices slices, const struct fleet_parts *parts,
 				     const struct fleet_sides *sides, const struct fleet_data *data,
 				     const struct fleet_findings *findings,
 				     struct fleet_wait_states *ret) MUST_CHECK;

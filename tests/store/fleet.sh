@@ -162,6 +162,14 @@ compares() {
 	fleet regressions --since $fleet_middle --format json > "$scratch/json"
 	equal "what changed" "$(jq -r '[.[].program] | unique | join(" ")' "$scratch/json")" prog4
 	jq -e '[.[] | select(.name == "lock")][0] | .host == null and .value - .other > 0.1' "$scratch/json" > /dev/null
+	# A time before that is shorter; and two hosts, which are compared by slices.
+	build/ctprof fleet regressions --since $fleet_middle --format json \
+		"ch://127.0.0.1:$store_port/fleet?from=$((fleet_begin + 600))&to=$fleet_end" > "$scratch/json"
+	equal "what changed" "$(jq -r '[.[].program] | unique | join(" ")' "$scratch/json")" prog4
+	jq -e '[.[] | select(.name == "lock")][0] | .hosts > 90 and .value - .other > 0.1' "$scratch/json" > /dev/null
+	build/ctprof fleet regressions --since $fleet_middle --format json \
+		"ch://127.0.0.1:$store_port/fleet?host=web-1&host=web-2&from=$fleet_begin&to=$fleet_end" > "$scratch/json"
+	equal "the hosts" "$(jq -r '[.[] | select(.program == "prog4" and .name == "lock").host] | sort | join(" ")' "$scratch/json")" "web-1 web-2"
 	has "a flame graph" "$(build/ctprof fleet flame --by zone=a,b --format folded \
 		"ch://127.0.0.1:$store_port/fleet?host=web-1*&from=$fleet_begin&to=$fleet_end")" "memcpy"
 	equal "hosts" "$(fleet hosts --format json | jq -r '.[] | select(.host == "web-99").labels')" "version=1.5 zone=a"
