@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "agent/delivery_internal.h"
+#include "base/units.h"
+
+/* A sink that fails every now and then is reported no more often. */
+#define SAY_NS (60 * NS_PER_S)
+/* So are files that cannot be removed. */
+#define SAY_LEFT_NS (3600 * NS_PER_S)
+
+void delivery_say(const struct delivery *d, const char *format, ...)
+{
+	char line[1024];
+	va_list values;
+
+	if (!d->say)
+		return;
+	va_start(values, format);
+	vsnprintf(line, sizeof(line), format, values);
+	va_end(values);
+	d->say(d->context, line);
+}
+
+/* The name of a sink, and if others are of its type, the URL of its server without a query, which
+ * may have secrets. */
+void delivery_set_title(const struct delivery *d, struct delivery_channel *c)
+{
+	const size_t length = strcspn(c->sink.url, "?#");
+	size_t same = 0;
+
+	for (size_t i = 0; i < d->count; i++)
+		same += d->channels[i].sink.type == c->sink.type;
+	if (same > 1)
+		snprintf(c->title, sizeof(c->title), "%s (%.*s)", c->sink.name,
+			 (int)(length < DELIVERY_URL_MOST ? length : DELIVERY_URL_MOST),
+			 c->sink.url);
+	else
+		snprintf(c->title, sizeof(c->title), "%s", c->sink.name);
+	text_make_safe(c->title);
+}
+
+/* The sink fails: say so once, and not again soon, or much later if it may be such a request. */
+void delivery_note_failure(struct delivery *d, struct delivery_channel *c, const char *what,
+			   const char *why)
+{
+	const uint64_t at = delivery_now(), pause = c->at_request && delivery_is_suspect(c)
+							    ? DELIVERY_SUSPECT_NS
+							    : SAY_NS;
+
+	if (!c->failing_ns)
+		c->failing_ns = at;
+	if (c->was_said || (c->said_ns && at - c->said_ns < pause))
+		return;
+	c->was_said = true;
+	c->said_ns = at;
+	delivery_say(d, "%s: %s; %s", c->title, why[0] ? why : "it has failed", what);
+}
+
+void delivery_note_success(struct delivery *d, struct delivery_channel *c)
+{
+	char span[UNITS_TEXT_MAX], waiting[UNITS_TEXT_MAX];
+	const size_t count = spool_count(d->spool, delivery_index(d, c));
+
+	if (c->was_said)
+		delivery_say(d, "%s: works again after %s; %s request%s to send", c->title,
+			     units_format_span(span, (double)(delivery_now() - c->failing_ns) /
+							     (double)NS_PER_S),
+			     units_grouped(waiting, (__int128)count, ""), plural(count));
+	c->failures = 0;
+	c->failing_ns = 0;
+	c->was_said = false;
+}
+
+void delivery_tell_of_left(struct delivery *d)
+{
+	char number[UNITS_TEXT_MAX];
+	int errnum;
+	size_t count;
+
+	if (d->left_said_ns && delivery_now() - d->left_said_ns < SAY_LEFT_NS)
+		return;
+	count = spool_left(d->spool, &errnum);
+	if (!count || !errnum)
+		return;
+	d->left_said_ns = delivery_now();
+	delivery_say(d,
+		     "cannot remove %s file%s from the spool: %s; %s not sent again, and count%s "
+		     "for its "
+		     "size",
+		     units_grouped(number, (__int128)count, ""), plural(count), strerror(errnum),
+		     count == 1 ? "it is" : "they are", count == 1 ? "s" : "");
+}
