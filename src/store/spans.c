@@ -2,6 +2,7 @@
 #include "store/spans.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #define ROWS_MOST_S UINT64_C(7200)
 
@@ -106,6 +107,17 @@ void sql_add_time(struct sql *sql, const struct store_url *url, unsigned selecto
 	sql_add_selection(sql, url, selectors);
 }
 
+/* Is a table read for an earlier span, too? */
+static bool is_read_before(const struct store_span *spans, size_t at)
+{
+	for (size_t i = 0; i < at; i++)
+		if (strcmp(spans[i].suffix, spans[at].suffix) == 0)
+			return true;
+	return false;
+}
+
+/* Each table is read once: rows are in the order of programs, so both ends of a time are in the
+ * same granules. */
 void sql_add_rows(struct sql *sql, const struct store_url *url, enum store_detail detail,
 		  const struct store_rows *rows)
 {
@@ -114,10 +126,19 @@ void sql_add_rows(struct sql *sql, const struct store_url *url, enum store_detai
 
 	sql_add(sql, "(");
 	for (size_t i = 0; i < count; i++) {
-		sql_add(sql, "%sSELECT %s FROM %s%s WHERE ", i ? " UNION ALL " : "",
+		if (is_read_before(spans, i))
+			continue;
+		sql_add(sql, "%sSELECT %s FROM %s%s WHERE (", i ? " UNION ALL " : "",
 			detail == STORE_ROWS ? rows->of_rows : rows->of_sums, rows->table,
 			spans[i].suffix);
 		add_time(sql, spans[i].from_s, spans[i].to_s);
+		for (size_t k = i + 1; k < count; k++) {
+			if (strcmp(spans[k].suffix, spans[i].suffix) != 0)
+				continue;
+			sql_add(sql, " OR ");
+			add_time(sql, spans[k].from_s, spans[k].to_s);
+		}
+		sql_add(sql, ")");
 		sql_add_selection(sql, url, rows->selectors);
 	}
 	sql_add(sql, ")");

@@ -117,6 +117,30 @@ TEST(labels)
 	store_url_deinit(&url);
 }
 
+/* Each table is read once, whatever parts of the time it has. */
+TEST(rows)
+{
+	const struct store_rows rows = { "threads", "of_rows", "of_sums", SQL_SELECT_HOST_NAMES };
+	struct store_url url = { 0 };
+	struct sql sql = { .has_parameters = true };
+
+	expect_ok(store_url_parse("ch://s/d?host=a", 1795177800, &url));
+	url.from_s = 3539;
+	url.to_s = 14461;
+	sql_add_rows(&sql, &url, STORE_SUMS, &rows);
+	expect_sql(&sql,
+		   "(SELECT of_sums FROM threads WHERE (t >= toDateTime(3539) AND t < "
+		   "toDateTime(3540) "
+		   "OR t >= toDateTime(14460) AND t < toDateTime(14461)) AND (host = {p0:String})"
+		   " UNION ALL SELECT of_sums FROM threads_1m WHERE (t >= toDateTime(3540) AND t < "
+		   "toDateTime(3600) OR t >= toDateTime(14400) AND t < toDateTime(14460)) AND "
+		   "(host = {p0:String})"
+		   " UNION ALL SELECT of_sums FROM threads_1h WHERE (t >= toDateTime(3600) AND t < "
+		   "toDateTime(14400)) AND (host = {p0:String}))",
+		   "&param_p0=a");
+	store_url_deinit(&url);
+}
+
 static void expect_spans(uint64_t from_s, uint64_t to_s, enum store_detail detail,
 			 const struct store_span *expected, size_t count)
 {
@@ -171,4 +195,4 @@ TEST(spans_add_up)
 
 UNIT_TESTS(cmocka_unit_test(values), cmocka_unit_test(values_are_sent_once),
 	   cmocka_unit_test(globs), cmocka_unit_test(selections), cmocka_unit_test(labels),
-	   cmocka_unit_test(spans), cmocka_unit_test(spans_add_up))
+	   cmocka_unit_test(rows), cmocka_unit_test(spans), cmocka_unit_test(spans_add_up))
