@@ -183,29 +183,73 @@ static struct fleet_finding finding_of(const struct outlier_search *search, size
 	return finding;
 }
 
-static double error_of(const struct outlier_search *search, size_t measure, size_t host,
-		       size_t from, size_t to, double event)
+/*
+ * Counters may grow in bursts, as by the bytes and page faults of one large read. If these come at
+ * random, the variance of an amount is its mean times their size. So the size is known from the
+ * quartiles of the hosts, which a few outliers do not move. Where hosts differ for good, too, it is
+ * too large, which makes the test more cautious.
+ */
+struct events {
+	double size;    /* of one event: see fleet_event() */
+	double burst;   /* of a burst of them; 0: not known */
+	double typical; /* the error by bursts of a typical host, which the deviation of peers has
+			 */
+};
+#define QUARTILES_TO_DEVIATION 1.349
+
+/* `scratch` has room for all hosts. */
+static void find_bursts(const struct outlier_search *search, size_t measure, double *scratch,
+			struct events *events)
+{
+	const size_t count = search->count;
+	double deviation, median, base;
+
+	for (size_t i = 0; i < count; i++)
+		scratch[i] = search->values[search->hosts[i]];
+	median = sort_for_median(scratch, count);
+	deviation = (scratch[count * 3 / 4] - scratch[count / 4]) / QUARTILES_TO_DEVIATION;
+	for (size_t i = 0; i < count; i++)
+		scratch[i] = fleet_data_sum(search->data, measure, search->hosts[i], search->from,
+					    search->to)
+				     .base;
+	base = sort_for_median(scratch, count);
+	if (!(median > 0 && deviation > 0))
+		return;
+	events->burst = deviation * deviation / median * base;
+	events->typical = fleet_scale_error(&search->scale, median * base, base, events->burst);
+}
+
+static double error_of(const struct outlier_search *search, const struct events *events,
+		       size_t measure, size_t host, size_t from, size_t to)
 {
 	const struct fleet_amount sum = fleet_data_sum(search->data, measure, host, from, to);
+	const double error = fleet_scale_error(&search->scale, sum.amount, sum.base, events->size);
+	double by_bursts;
 
-	return fleet_scale_error(&search->scale, sum.amount, sum.base, event);
+	if (events->burst <= events->size)
+		return error;
+	by_bursts = fleet_scale_error(&search->scale, sum.amount, sum.base, events->burst);
+	return hypot(error,
+		     sqrt(fmax(by_bursts * by_bursts - events->typical * events->typical, 0)));
 }
 
 /* Of the values, or changes, by themselves. */
 static void find_errors(struct outlier_search *search, size_t measure)
 {
-	const double event = fleet_event(&search->data->measures.items[measure]);
+	const struct fleet_measure *of = &search->data->measures.items[measure];
+	struct events events = { .size = fleet_event(of) };
 
+	if (of->kind == FLEET_METRIC)
+		find_bursts(search, measure, search->errors, &events);
 	for (size_t i = 0; i < search->count; i++) {
 		const size_t host = search->hosts[i];
 		const double error =
-			error_of(search, measure, host, search->from, search->to, event);
+			error_of(search, &events, measure, host, search->from, search->to);
 
-		search->errors[i] =
-			is_of_changes(search)
-				? hypot(error, error_of(search, measure, host, search->before,
-							search->from, event))
-				: error;
+		search->errors[i] = is_of_changes(search)
+					    ? hypot(error, error_of(search, &events, measure, host,
+								    search->before, search->from))
+					    : error;
 	}
 }
 

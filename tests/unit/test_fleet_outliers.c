@@ -122,19 +122,21 @@ static size_t count_false_of_events(enum fleet_kind kind, const char *of, double
 
 TEST(rare_events)
 {
-	static const double events[] = { 0.01, 0.1, 0.35, 2, 10 };
+	static const double events[] = { 0.01, 0.1, 0.35, 2, 3, 10 };
 
 	for (size_t i = 0; i < array_length(events); i++) {
 		const size_t pages =
 			count_false_of_events(FLEET_METRIC, "read_bytes", events[i], 4096);
 		const size_t faults = count_false_of_events(FLEET_METRIC, "majflt", events[i], 1);
+		const size_t bursts =
+			count_false_of_events(FLEET_METRIC, "read_bytes", events[i], 1 << 20);
 		const size_t waits = count_false_of_events(FLEET_STATE, "lock", events[i], 0.1);
 
 		print_message(
-			"# %g events: of 20 runs flagged a host: pages %zu, faults %zu, waits "
-			"%zu\n",
-			events[i], pages, faults, waits);
-		assert_true(pages <= 1 && faults <= 1 && waits <= 1);
+			"# %g events: of 20 runs flagged a host: pages %zu, faults %zu, bursts "
+			"%zu, waits %zu\n",
+			events[i], pages, faults, bursts, waits);
+		assert_true(pages <= 1 && faults <= 1 && bursts <= 1 && waits <= 1);
 	}
 }
 
@@ -182,6 +184,50 @@ TEST(hosts_that_differ)
 	assert_true(found[0] >= 190 && found[1] >= 190 && found[2] >= 190);
 	/* Of some 7 findings a run. */
 	assert_true(others <= 70);
+}
+
+/* Ten programs have about as many faults on each host; of one program, one host has five times as
+ * many as the others, and another has none. */
+TEST(counters_that_differ)
+{
+	size_t found[2] = { 0 }, others = 0;
+
+	for (uint64_t run = 0; run < 100; run++) {
+		uint64_t random = run * 6151 + 1;
+		struct fleet_findings findings;
+		struct fleet_data data;
+
+		assert_true(fleet_data_init(&data, 1));
+		for (uint32_t i = 0; i < 1000; i++) {
+			const uint32_t program = i / 100, number = i % 100;
+			double faults = 1000 * exp(0.2 * fleet_scene_normal(&random));
+			uint32_t measure, host;
+			char name[16];
+
+			snprintf(name, sizeof(name), "p%u", program);
+			measure = fleet_data_measure(&data, FLEET_METRIC, text_of(name),
+						     TEXT("majflt"));
+			snprintf(name, sizeof(name), "h%u", number);
+			host = fleet_data_host(&data, text_of(name));
+			if (program == 4 && number == 5)
+				faults *= 5;
+			if (program == 4 && number == 6)
+				faults = 0;
+			fleet_scene_add(&data, measure, host, 0, faults, 20);
+		}
+		findings = outliers_of(&data);
+		for (size_t i = 0; i < findings.count; i++) {
+			const struct fleet_finding *finding = &findings.items[i];
+
+			found[0] += is_of(&data, finding, "p4", "majflt", 5);
+			found[1] += is_of(&data, finding, "p4", "majflt", 6);
+			others += finding->host != 5 && finding->host != 6;
+		}
+		fleet_findings_deinit(&findings);
+		fleet_data_deinit(&data);
+	}
+	print_message("# of 100: more %zu, none %zu; %zu others\n", found[0], found[1], others);
+	assert_true(found[0] >= 95 && found[1] >= 70 && others <= 10);
 }
 
 /* Some outliers of the same kind do not hide each other. */
@@ -387,7 +433,8 @@ TEST(the_scale)
 UNIT_TESTS(cmocka_unit_test(hosts_that_do_not_differ), cmocka_unit_test(hosts_with_heavy_tails),
 	   cmocka_unit_test(hosts_that_are_skewed), cmocka_unit_test(few_hosts_that_do_not_differ),
 	   cmocka_unit_test(rare_events), cmocka_unit_test(hosts_that_differ),
-	   cmocka_unit_test(several_alike), cmocka_unit_test(the_numbers_of_a_finding),
+	   cmocka_unit_test(counters_that_differ), cmocka_unit_test(several_alike),
+	   cmocka_unit_test(the_numbers_of_a_finding),
 	   cmocka_unit_test(sure_and_too_small_to_matter), cmocka_unit_test(too_few_hosts),
 	   cmocka_unit_test(too_little_time), cmocka_unit_test(one_value_and_its_peers),
 	   cmocka_unit_test(values_that_are_all_the_same), cmocka_unit_test(tails),
