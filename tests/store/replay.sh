@@ -7,8 +7,8 @@
 #
 # REPLAY_SEEDS=100 makes so many fleets instead of one, and REPLAY_RATES=FILE adds to FILE how many are right.
 #
-# Measured with 25 fleets: exactly the planted hosts were named in 24, and a host of those that are alike in one. So some
-# seeds beyond the usual one fail.
+# Measured: exactly the planted hosts were named in 25 of 25 fleets; of hosts that are alike, outliers flagged none in 100
+# fleets (seeds 131 to 230), and compare and regressions found nothing in 78 (seeds 1 to 78).
 
 replay_hosts=100
 # Yesterday: tables drop rows that are two weeks old.
