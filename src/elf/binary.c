@@ -79,12 +79,14 @@ static void open_debug(struct binary *binary, const struct binary_options *optio
 		close_part(part);
 }
 
-static bool has_memory(const struct binary *binary, const struct binary_options *options)
+/* Symbols that are packed have up to so many times that size. */
+#define PACKED_TIMES 8
+
+static bool has_room_to_unpack(const struct binary *binary, const struct binary_options *options)
 {
-	return !options->memory || functions_memory(&binary->own.elf) +
-						   functions_memory(&binary->debug.elf) +
-						   functions_memory(&binary->packed.elf) <=
-					   options->memory;
+	const Elf64_Shdr *packed = elf_section_header(&binary->own.elf, ".gnu_debugdata");
+
+	return !options->memory || !packed || packed->sh_size <= options->memory / PACKED_TIMES;
 }
 
 static int add_all(struct binary *binary, const struct binary_options *options)
@@ -94,9 +96,14 @@ static int add_all(struct binary *binary, const struct binary_options *options)
 
 	if (!has_symbols || wants_more)
 		open_debug(binary, options);
-	if (!has_symbols && !binary->debug.elf.section_count)
+	if (!has_symbols && !binary->debug.elf.section_count) {
+		if (!has_room_to_unpack(binary, options))
+			return ENOMEM;
 		open_packed(binary);
-	if (!has_memory(binary, options) || !functions_add(&binary->functions, &binary->own.elf) ||
+	}
+	if (options->memory)
+		binary->functions.most = FUNCTIONS_IN(options->memory) + 1;
+	if (!functions_add(&binary->functions, &binary->own.elf) ||
 	    !functions_add(&binary->functions, &binary->debug.elf) ||
 	    !functions_add(&binary->functions, &binary->packed.elf) ||
 	    (!binary->functions.has_static &&

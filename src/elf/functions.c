@@ -16,6 +16,13 @@
 
 /* --- adding --- */
 
+/* False: no memory, or there may be no more. */
+static bool push(struct functions *functions, struct function function)
+{
+	return (!functions->most || functions->count < functions->most) &&
+	       array_push(functions, function);
+}
+
 /* Code with a type, rather than a label of assembly; what others may call, rather than what they
  * may not. */
 static uint8_t symbol_rank(const Elf64_Sym *symbol)
@@ -87,7 +94,7 @@ static bool add_symbol(struct functions *functions, const struct elf *elf, uint6
 		return true;
 	if (ELF64_ST_TYPE(symbol->st_info) == STT_NOTYPE && is_marker(elf->image, &function))
 		return true;
-	return array_push(functions, function);
+	return push(functions, function);
 }
 
 /* Read without being kept: large programs have tables of many megabytes. */
@@ -144,23 +151,6 @@ bool functions_add(struct functions *functions, const struct elf *elf)
 	return true;
 }
 
-uint64_t functions_memory(const struct elf *elf)
-{
-	uint64_t symbols = 0;
-
-	for (size_t i = 0; i < elf->section_count; i++) {
-		const Elf64_Shdr *section = &elf->sections[i];
-		const uint64_t count = section->sh_size / sizeof(Elf64_Sym);
-
-		/* Sections beyond the file are not read. */
-		if ((section->sh_type == SHT_SYMTAB || section->sh_type == SHT_DYNSYM) &&
-		    section->sh_size <= elf->image->size)
-			symbols += count < FUNCTIONS_MAX ? count : FUNCTIONS_MAX;
-	}
-	/* qsort(3) sorts in a copy. */
-	return symbols * sizeof(struct function) * 2;
-}
-
 bool functions_add_named(struct functions *functions, struct image *image, uint64_t start,
 			 uint64_t end, uint64_t name, bool is_plt)
 {
@@ -171,7 +161,7 @@ bool functions_add_named(struct functions *functions, struct image *image, uint6
 				     .is_sized = true,
 				     .is_plt = is_plt };
 
-	return !table_of(functions, image, &function.table) || array_push(functions, function);
+	return !table_of(functions, image, &function.table) || push(functions, function);
 }
 
 /* --- sorting --- */

@@ -35,19 +35,20 @@ struct functions {
 	ARRAY(struct function);
 	struct image *tables[FUNCTIONS_TABLES_MAX];
 	uint8_t table_count;
+	size_t most;     /* functions that there may be; 0: no limit */
 	bool has_static; /* a table with functions that no other file may call */
 };
 
-/* Add the functions of .symtab and .dynsym. False without memory. */
+/* How many fit into so much memory until they are sorted, for `most`: qsort(3) sorts in a copy. */
+#define FUNCTIONS_IN(bytes) ((size_t)((bytes) / (2 * sizeof(struct function))))
+
+/* Add the functions of .symtab and .dynsym. False without memory, or beyond `most`. */
 bool functions_add(struct functions *functions, const struct elf *elf);
 
 /* A function that no table of symbols has, or (`is_plt`) a stub that calls one of another file; its
- * name is at `name` of the image. False without memory. */
+ * name is at `name` of the image. False without memory, or beyond `most`. */
 bool functions_add_named(struct functions *functions, struct image *image, uint64_t start,
 			 uint64_t end, uint64_t name, bool is_plt);
-
-/* How much memory the functions of these tables may need until they are sorted. */
-uint64_t functions_memory(const struct elf *elf);
 
 /* After all were added, once. */
 void functions_sort(struct functions *functions);
