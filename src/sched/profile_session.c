@@ -119,15 +119,26 @@ static const struct guard_options guarded = {
 /* A build maps some thousand files a second, and we may not run for a while. */
 #define RING_BYTES ((size_t)2 << 20)
 
+/* Some 150 threads that begin (struct perf_record_fork): a tick must make room for more, however
+ * long the pause is. */
+#define WAKE_BYTES ((size_t)8 << 10)
+
+/* Of new programs, each event wakes us where the kernel does not record what they map. */
+static size_t wake_bytes(const struct profile_session *session)
+{
+	return profile_has_tables(&session->options) &&
+			       !session->program->rodata->config.records_mappings
+		       ? 1
+		       : WAKE_BYTES;
+}
+
 static struct error *watch_images(struct profile_session *session)
 {
 	const uint64_t limit = session->options.memory_limit;
 	struct process_watch_options watch = {
 		.ring_bytes = RING_BYTES,
-		.wake_bytes = profile_has_tables(&session->options) &&
-			      !session->program->rodata->config.records_mappings,
+		.wake_bytes = wake_bytes(session),
 	};
-
 	struct error *err;
 
 	if (limit) {
@@ -317,13 +328,13 @@ static void find_wait_code(struct profile_session *session)
 			wait_rules_look_at_swap(state, session->symbols, &(bool){ false });
 }
 
-/* Between ticks: after work, and after many ticks that found none. */
+/* Between ticks: after work, and after ticks that found none, if threads that begin wake us. */
 #define PAUSE_NS       (NS_PER_S / 20)
-#define QUIET_PAUSE_NS (NS_PER_S * 2 / 5)
+#define QUIET_PAUSE_NS (NS_PER_S / 5)
 
 static uint64_t next_pause(const struct profile_session *session, bool had_work)
 {
-	if (had_work || !session->pause_ns)
+	if (had_work || !session->pause_ns || profile_session_fd(session) < 0)
 		return PAUSE_NS;
 	return session->pause_ns < QUIET_PAUSE_NS ? 2 * session->pause_ns : QUIET_PAUSE_NS;
 }

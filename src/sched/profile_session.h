@@ -17,7 +17,7 @@
  *	profile_session_close(session);
  *
  * Nothing is sent while it runs: profile_session_tick only makes room. It is due 20 times in a
- * second while there is work for it, and some three times where nothing begins or changes.
+ * second while there is work for it, and five times where nothing begins or changes.
  * A reading has addresses and no names, and includes the waits in progress.
  *
  * Needs BTF of the kernel, and Linux 6.1 or newer: programs with bpf_loop, and hashes that grow
@@ -108,8 +108,8 @@ int profile_session_fd(const struct profile_session *session);
 uint64_t profile_session_gather_ns(const struct profile_session *session);
 
 /* When the next tick is due (CLOCK_MONOTONIC), if it is `now` and profile_session_fd() does not ask
- * for one sooner: in a twentieth of a second after a tick with work, in up to two fifths after many
- * without, or when unwind tables are to be made. */
+ * for one sooner: in a twentieth of a second after a tick with work, in up to a fifth after others,
+ * or when unwind tables are to be made. */
 uint64_t profile_session_next_tick(const struct profile_session *session, uint64_t now);
 
 /* Have all targets ended? Ask regularly, as between ticks: an exec ends the record of a thread

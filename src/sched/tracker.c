@@ -47,8 +47,9 @@ static struct error *have_chunks(struct tracker *tracker, uint64_t wanted)
 	return err;
 }
 
-/* Within a limit of memory a quarter: more than a thousand threads in a twentieth of a second are
- * rare, and the room for all of them would be that of five thousand stacks. */
+/* Until user space, which some 150 threads that begin on a CPU wake (WAKE_BYTES), has run. Within a
+ * limit of memory a quarter: more than a thousand threads in a twentieth of a second are rare, and
+ * the room for all of them would be that of five thousand stacks. */
 static uint64_t least_free(const struct memory_limit *limit)
 {
 	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);

@@ -59,3 +59,25 @@ keeps_its_limit() {
 }
 
 run_case "offcpu: --memory is a limit, and what is left out is told" needs_profiles alone keeps_its_limit
+
+# On a quiet host ticks, which make room for records, are rare.
+# burst_after_quiet_has_room THREADS OPTION...
+burst_after_quiet_has_room() {
+	local tool threads=$1
+
+	shift
+	"$ctprof" offcpu -q "$@" -o "$profile.raw" > "$told" 2> "$warned" &
+	tool=$!
+	at_end "kill -9 $tool"
+	sleep 3
+	start "$programs/sleepers" "$threads" || return 1
+	sleep 0.5
+	kill -TERM $tool
+	wait $tool || { cat "$warned"; return 1; }
+	zstd -dcq "$profile.raw" > "$profile"
+	equal "threads that were lost" "$(ask '.losses.threads_lost // 0')" 0
+	equal "threads" "$(ask "[.threads[] | select(.tgid == $pid).tid] | unique | length")" "$threads"
+}
+
+run_case "offcpu: a burst of threads after a quiet time has room" needs_profiles burst_after_quiet_has_room 3000
+run_case "offcpu --memory: the same of a thousand" needs_profiles burst_after_quiet_has_room 1000 --memory 64MiB
