@@ -103,13 +103,16 @@ static struct error *leave_out_partial_hosts(struct store *store, const struct s
 	return err;
 }
 
-/* After a comparison. */
-static struct error *load_waits(struct store *store, const struct store_url *url,
-				struct fleet_slices slices, const struct fleet_parts *parts,
-				const struct fleet_sides *sides, struct fleet_run *run)
+/* After a comparison. Its findings stand without the states of their waits. */
+static void load_waits(struct store *store, const struct store_url *url, struct fleet_slices slices,
+		       const struct fleet_parts *parts, const struct fleet_sides *sides,
+		       struct fleet_run *run)
 {
-	return fleet_load_wait_states(store, url, slices, parts, sides, &run->data, &run->findings,
-				      &run->waits);
+	_cleanup_error_ struct error *err = fleet_load_wait_states(
+		store, url, slices, parts, sides, &run->data, &run->findings, &run->waits);
+
+	if (err)
+		fprintf(stderr, "ctprof: cannot read what functions wait for: %s\n", err->message);
 }
 
 static struct error *load_outliers(struct store *store, const struct store_url *url, void *context)
@@ -123,9 +126,10 @@ static struct error *load_outliers(struct store *store, const struct store_url *
 		err = leave_out_partial_hosts(store, url, run);
 	if (!err)
 		err = fleet_outliers(&run->data, 0, 1, &run->findings);
-	return err ? err
-		   : load_waits(store, url, one_slice, NULL,
-				&(struct fleet_sides){ .comparison = FLEET_OF_HOSTS }, run);
+	if (!err)
+		load_waits(store, url, one_slice, NULL,
+			   &(struct fleet_sides){ .comparison = FLEET_OF_HOSTS }, run);
+	return err;
 }
 
 static struct error *show_outliers(struct fleet_run *run)
@@ -152,11 +156,11 @@ static struct error *load_comparison(struct store *store, const struct store_url
 		err = fleet_groups_of(&run->groups, &run->data, &groups);
 	if (!err)
 		err = fleet_compare_groups(&run->data, groups, &run->findings);
-	return err ? err
-		   : load_waits(store, url, one_slice, parts,
-				&(struct fleet_sides){ .comparison = FLEET_OF_GROUPS,
-						       .groups = groups },
-				run);
+	if (!err)
+		load_waits(store, url, one_slice, parts,
+			   &(struct fleet_sides){ .comparison = FLEET_OF_GROUPS, .groups = groups },
+			   run);
+	return err;
 }
 
 static struct error *show_comparison(struct fleet_run *run)
@@ -206,7 +210,9 @@ static struct error *compare_times(struct store *store, const struct store_url *
 	}
 	if (!err)
 		err = find_changes(run, sides.cut);
-	return err ? err : load_waits(store, url, slices, NULL, &sides, run);
+	if (!err)
+		load_waits(store, url, slices, NULL, &sides, run);
+	return err;
 }
 
 static struct error *load_changes(struct store *store, const struct store_url *url, void *context)

@@ -32,17 +32,17 @@ static char *peers_words(const struct fleet_report *report, const struct fleet_f
 /* ", 12 % for storage" of the 20 % that it waits; ", all for storage"; or "". To be freed. */
 static char *state_words(const struct fleet_report *report, const struct fleet_finding *finding)
 {
-	const struct fleet_wait_state *state =
-		&report->waits->items[finding - report->findings->items];
+	const struct fleet_wait_state state =
+		fleet_wait_state_of(report->waits, (size_t)(finding - report->findings->items));
 	_cleanup_free_ char *all = fleet_value_text(FLEET_OFF, finding->value);
-	_cleanup_free_ char *part = fleet_value_text(FLEET_OFF, state->value);
+	_cleanup_free_ char *part = fleet_value_text(FLEET_OFF, state.value);
 
-	if (state->state == STATE_COUNT)
+	if (state.state == STATE_COUNT)
 		return strdup("");
 	if (!all || !part)
 		return NULL;
 	return text_print(", %s %s", strcmp(part, all) == 0 ? "all" : part,
-			  fleet_wait_words(state->state));
+			  fleet_wait_words(state.state));
 }
 
 char *fleet_finding_sentence(const struct fleet_report *report, const struct fleet_finding *finding)

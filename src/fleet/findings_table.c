@@ -108,8 +108,8 @@ static void get_cell(const void *context, const void *row, const struct table_co
 	const struct fleet_report *report = context;
 	const struct fleet_finding *finding = ((const struct finding_row *)row)->finding;
 	const struct fleet_measure *measure = fleet_finding_measure(report->data, finding);
-	const struct fleet_wait_state *state =
-		&report->waits->items[finding - report->findings->items];
+	const struct fleet_wait_state state =
+		fleet_wait_state_of(report->waits, (size_t)(finding - report->findings->items));
 	const bool for_people = column->formats == TABLE_FOR_PEOPLE;
 
 	switch ((enum field)column->field) {
@@ -127,19 +127,19 @@ static void get_cell(const void *context, const void *row, const struct table_co
 		table_text(ret, name_text(measure->name));
 		return;
 	case STATE:
-		if (state->state != STATE_COUNT)
-			table_string(ret, state_rows[state->state].name);
+		if (state.state != STATE_COUNT)
+			table_string(ret, state_rows[state.state].name);
 		return;
 	case STATE_VALUE:
-		if (state->state != STATE_COUNT)
-			table_real(ret, TABLE_REAL, state->value);
+		if (state.state != STATE_COUNT)
+			table_real(ret, TABLE_REAL, state.value);
 		return;
 	case STATE_OTHER:
-		if (state->state != STATE_COUNT)
-			table_real(ret, TABLE_REAL, state->other);
+		if (state.state != STATE_COUNT)
+			table_real(ret, TABLE_REAL, state.other);
 		return;
 	case MEASURE:
-		measure_cell(ret, measure, state);
+		measure_cell(ret, measure, &state);
 		return;
 	case VALUE:
 		number_cell(ret, for_people, measure->kind, finding->value);

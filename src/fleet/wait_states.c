@@ -279,6 +279,12 @@ struct error *fleet_load_wait_states(struct store *store, const struct store_url
 	return err;
 }
 
+struct fleet_wait_state fleet_wait_state_of(const struct fleet_wait_states *states, size_t finding)
+{
+	return finding < states->count ? states->items[finding]
+				       : (struct fleet_wait_state){ .state = STATE_COUNT };
+}
+
 void fleet_wait_states_deinit(struct fleet_wait_states *states)
 {
 	array_deinit(states);

@@ -2,8 +2,8 @@
 /*
  * What the waits of findings are for. A function that waits more than elsewhere (FLEET_OFF) may
  * wait for a lock, for storage or for a CPU: of each such finding this is the state that makes most
- * of the difference. It is read from ClickHouse after the comparison, for the functions of findings
- * alone, and is not tested: it only names what was found.
+ * of the difference. It is read from ClickHouse after the comparison, only for the functions that
+ * have findings, and is not tested for significance.
  */
 #ifndef FLEET_WAIT_STATES_H
 #define FLEET_WAIT_STATES_H
@@ -26,7 +26,7 @@ struct fleet_wait_state {
 };
 
 struct fleet_wait_states {
-	ARRAY(struct fleet_wait_state); /* of each finding, by number */
+	ARRAY(struct fleet_wait_state); /* of each finding, by number; none: not known of any */
 };
 
 /* With the time, slices and parts that `data` was loaded with. `ret` must be deinitialised. */
@@ -35,6 +35,7 @@ struct error *fleet_load_wait_states(struct store *store, const struct store_url
 				     const struct fleet_sides *sides, const struct fleet_data *data,
 				     const struct fleet_findings *findings,
 				     struct fleet_wait_states *ret) MUST_CHECK;
+struct fleet_wait_state fleet_wait_state_of(const struct fleet_wait_states *states, size_t finding);
 void fleet_wait_states_deinit(struct fleet_wait_states *states);
 
 #endif
