@@ -3,7 +3,6 @@
 
 #include "base/units.h"
 #include "report/visible.h"
-#include "state/reading.h"
 #include "store/tables.h"
 
 #define OF(id) (1u << STATE_##id)
@@ -107,8 +106,11 @@ char *fleet_sentence(const struct fleet_measure *measure, double value)
 
 const char *fleet_wait_words(enum state state)
 {
-	static const char waited[] = "waited ";
-	const char *words = strstr(state_rows[state].prose, waited);
+	static const char *const words[STATE_COUNT] = {
+#define WAIT_WORDS(id, words) [STATE_##id] = (words),
+		FLEET_WAITS(WAIT_WORDS)
+#undef WAIT_WORDS
+	};
 
-	return words ? words + strlen(waited) : "";
+	return words[state] ? words[state] : "";
 }

@@ -29,9 +29,18 @@
 	MEASURE(WAIT, "sleep_pipe", OF(SLEEP_PIPE), "waits %s of its time at pipes")               \
 	MEASURE(WAIT, "stopped", OF(STOPPED), "is stopped for %s of its time")
 
-#define FLEET_BUSY                                                                                 \
-	(OF(EXEC) | OF(EXEC_USER) | OF(EXEC_SYSTEM) | OF(RUNNABLE) | OF(PAGING) | OF(SLEEP_DISK) | \
-	 OF(LOCK) | OF(LOCK_FUTEX) | OF(LOCK_KERNEL))
+/* WAIT(state, words): the waits of a program that is busy, as in "waits 66 % of its busy time in
+ * find_price, 43 % for a lock of its program". */
+#define FLEET_WAITS(WAIT)                             \
+	WAIT(RUNNABLE, "for a CPU")                   \
+	WAIT(PAGING, "for memory from swap")          \
+	WAIT(SLEEP_DISK, "for storage")               \
+	WAIT(LOCK, "for a lock")                      \
+	WAIT(LOCK_FUTEX, "for a lock of its program") \
+	WAIT(LOCK_KERNEL, "for a lock of the kernel")
+
+#define FLEET_WAIT_BIT(state, words) | OF(state)
+#define FLEET_BUSY                   (OF(EXEC) | OF(EXEC_USER) | OF(EXEC_SYSTEM) FLEET_WAITS(FLEET_WAIT_BIT))
 
 /* MEASURE(metric, event: fleet_event(), words); by CPU second of the program. Bytes come by pages.
  */
@@ -83,7 +92,8 @@ double fleet_event(const struct fleet_measure *measure);
 /* "shopd waits 41 % of its busy time for locks", with the value; to be freed. NULL: no memory. */
 char *fleet_sentence(const struct fleet_measure *measure, double value);
 
-/* "for a lock of its program": what a thread in this state waits for; "" if it does not wait. */
+/* "for a lock of its program": what a thread in this state waits for; "" if the state is not in
+ * FLEET_WAITS. */
 const char *fleet_wait_words(enum state state);
 
 /* "41 %", "1,234": a value, to be freed. */
