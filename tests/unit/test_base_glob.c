@@ -383,7 +383,6 @@ TEST(random_globs_as_fnmatch_has_it)
 UNIT_TESTS(cmocka_unit_test(plain_paths), cmocka_unit_test(one_segment),
 	   cmocka_unit_test(any_number_of_segments), cmocka_unit_test(classes),
 	   cmocka_unit_test(escapes), cmocka_unit_test(invalid_globs), cmocka_unit_test(patterns),
-	   cmocka_unit_test(escapes), cmocka_unit_test(invalid_globs),
 	   cmocka_unit_test(patterns_of_texts), cmocka_unit_test(invalid_patterns),
 	   cmocka_unit_test(patterns_with_backslashes_before_brackets),
 	   cmocka_unit_test(globs_that_could_take_for_ever), cmocka_unit_test(the_longest_glob),
