@@ -37,9 +37,8 @@ struct fleet_groups {
 	} members; /* by host and facts */
 };
 
-/* "LABEL=A,B", "LABEL=B" or "LABEL" of which there are two values; bytes may be written as %XX, and
- * a comma in a value must be. `ret` is all zero before, and
- * must be deinitialised, also after an error. */
+/* "LABEL=A,B", "LABEL=B", or "LABEL" if it has two values. Bytes may be written as %XX, and a comma
+ * in a value must be. `ret` is all zero before, and must be deinitialised, also after an error. */
 struct error *fleet_groups_parse(const char *by, struct fleet_groups *ret) MUST_CHECK;
 /* Find the hosts of groups that were parsed. */
 struct error *fleet_find_groups(struct store *store, const struct store_url *url,
