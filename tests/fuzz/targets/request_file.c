@@ -66,7 +66,8 @@ static void check_again(const struct request_header *header)
 			    *type = string_of(header->content_type),
 			    *encoding = string_of(header->content_encoding),
 			    *line = string_of(header->header), *check = string_of(header->check),
-			    *lifetime = string_of(header->lifetime), *sums = string_of(header->sums);
+			    *lifetime = string_of(header->lifetime),
+			    *sums = string_of(header->sums);
 	const struct sink_request request = {
 		.what = what,
 		.target = target,
