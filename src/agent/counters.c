@@ -465,14 +465,23 @@ void counters_destroy(struct agent_counters *c)
 
 /* --- states --- */
 
+/* When it was read. A thread may end while the others are read, so the latest end may be later; but
+ * threads that were there at the beginning began with it. */
 static uint64_t end_of_profile(const struct profile *profile)
 {
-	uint64_t end = 0;
+	uint64_t begun = UINT64_MAX, end = 0;
 
-	for (size_t i = 0; i < profile->threads.count; i++)
-		if (profile->threads.items[i].ended_ns > end)
-			end = profile->threads.items[i].ended_ns;
-	return end;
+	for (size_t i = 0; i < profile->threads.count; i++) {
+		const struct profile_thread *thread = &profile->threads.items[i];
+
+		if (thread->begun_ns < begun)
+			begun = thread->begun_ns;
+		if (thread->ended_ns > end)
+			end = thread->ended_ns;
+	}
+	return end > begun && end - begun > profile->meta.duration_ns
+		       ? begun + profile->meta.duration_ns
+		       : end;
 }
 
 static struct error *read_states(const struct profile *profile, struct state_reading *ret)

@@ -296,6 +296,7 @@ TEST(states_are_put_into_captures)
 	const struct ctprof_thread *captured = add(s, 11, 50, 5);
 
 	add(s, 12, 50, 5);
+	p->meta.duration_ns = 1000;
 	t->ns[CLASS_ON_CPU] = 100;
 	t->ns[CLASS_INTERRUPTIBLE] = 900;
 	t->counts[CLASS_ON_CPU] = 3;
@@ -303,6 +304,11 @@ TEST(states_are_put_into_captures)
 	t->ended_ns = 6000;
 	t->is_accounted = true;
 	build_sample(p, thread, CLASS_INTERRUPTIBLE, "main", 600, 1)->state = STATE_SLEEP_NETWORK;
+	/* Another one ended while threads were read: the others live on. */
+	t = &p->threads.items[build_profile_thread(p, 13, 13, "late", "late", "/app")];
+	t->begun_ns = 5500;
+	t->ended_ns = 6001;
+	t->is_accounted = true;
 	expect_ok(counters_put_states(p, s));
 	assert_int_equal(number_of(captured, METRIC_state_exec_ns), 100);
 	/* A whole state has its parts. */
