@@ -50,7 +50,15 @@ static struct error *begin_sender(struct delivery *d, struct delivery_channel *c
 	return err;
 }
 
-/* Give the sender the first request. */
+/* The first request may have been dropped since a sender was given one. What is known of it is not
+ * true of the one that is the first now. */
+static void forget_dropped(struct delivery *d, struct delivery_channel *c)
+{
+	if (c->first_id && c->first_id != spool_id(d->spool, delivery_index(d, c), 0))
+		delivery_go_on(d, c);
+}
+
+/* Give the sender the first request, or another one. */
 static void begin_job(struct delivery *d, struct delivery_channel *c)
 {
 	struct sender_job job;
@@ -65,11 +73,15 @@ static void begin_job(struct delivery *d, struct delivery_channel *c)
 	}
 	if (c->index >= spool_count(d->spool, delivery_index(d, c)))
 		delivery_go_on(d, c);
+	forget_dropped(d, c);
 	if (!spool_open_request(d->spool, delivery_index(d, c), c->index, &fd, &is_marked)) {
 		c->due_ns = delivery_now() + d->retry_ns;
 		return;
 	}
-	if (is_marked && !c->is_absent)
+	/* Damaged ones were dropped. */
+	forget_dropped(d, c);
+	c->first_id = spool_id(d->spool, delivery_index(d, c), 0);
+	if (is_marked && c->absent_id != spool_id(d->spool, delivery_index(d, c), c->index))
 		c->is_uncertain = c->is_interrupted = true;
 	c->job = c->is_uncertain ? SENDER_CHECK : SENDER_SEND;
 	job = (struct sender_job){ .kind = c->job };

@@ -67,6 +67,7 @@ static void mark_interrupted(struct delivery *d, struct delivery_channel *c)
 	if (!c->is_interrupted)
 		(void)spool_mark(d->spool, delivery_index(d, c), c->index);
 	c->is_interrupted = true;
+	c->absent_id = 0;
 	delivery_settle(d, c, true);
 }
 
@@ -76,7 +77,8 @@ void delivery_go_on(struct delivery *d, struct delivery_channel *c)
 	c->index = 0;
 	c->at_request = 0;
 	c->may_pass = false;
-	c->is_interrupted = c->is_absent = false;
+	c->is_interrupted = false;
+	c->absent_id = c->first_id = 0;
 	delivery_settle(d, c, c->is_second_uncertain);
 	c->is_second_uncertain = false;
 }
@@ -192,7 +194,7 @@ static bool is_time_for_another(const struct delivery *d, const struct delivery_
 static void go_to_second(struct delivery *d, struct delivery_channel *c)
 {
 	c->index = 1;
-	c->is_absent = false;
+	c->absent_id = 0;
 	delivery_settle(d, c, c->is_second_uncertain);
 }
 
@@ -259,7 +261,7 @@ void delivery_take_answer(struct delivery *d, struct delivery_channel *c,
 		take_success(d, c, answer);
 		break;
 	case SENDER_ABSENT:
-		c->is_absent = true;
+		c->absent_id = spool_id(d->spool, delivery_index(d, c), c->index);
 		consider_another(d, c);
 		break;
 	case SENDER_REFUSED:

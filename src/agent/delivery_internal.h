@@ -27,7 +27,12 @@ struct delivery_channel {
 	/* The server, or the connection, failed while the request was sent, also by an earlier
 	 * agent: if it has arrived, sums of it may be missing. */
 	bool is_interrupted;
-	bool is_absent; /* a check has said so of the request, which may still have that mark */
+	/* The request that a check did not find, though its file may say that it was interrupted;
+	 * 0: none. */
+	uint64_t absent_id;
+	/* The first request when a sender was last given one. What is known of the first request
+	 * is true of this one only. 0: nothing is known yet. */
+	uint64_t first_id;
 	bool is_second_uncertain;     /* after a start, the second request may have arrived, too */
 	bool was_said;                /* that it fails */
 	uint32_t job;                 /* what the sender does: enum sender_kind */

@@ -152,6 +152,13 @@ bool spool_open_request(struct spool *spool, size_t sink, size_t index, int *ret
 	return false;
 }
 
+uint64_t spool_id(const struct spool *spool, size_t sink, size_t index)
+{
+	const struct spool_folder *folder = &spool->folders[sink];
+
+	return index < folder->entries.count ? folder->entries.items[index].id : 0;
+}
+
 bool spool_mark(struct spool *spool, size_t sink, size_t index)
 {
 	const struct spool_folder *folder = &spool->folders[sink];

@@ -65,6 +65,8 @@ uint64_t spool_bytes(const struct spool *spool);
  */
 bool spool_open_request(struct spool *spool, size_t sink, size_t index, int *ret_fd,
 			bool *ret_is_marked);
+/* The number of a request, which no other one ever has; 0: there is none with this index. */
+uint64_t spool_id(const struct spool *spool, size_t sink, size_t index);
 /* Mark one as interrupted: it may have arrived, which a later agent knows, too. False: the disk
  * refuses that. */
 bool spool_mark(struct spool *spool, size_t sink, size_t index);

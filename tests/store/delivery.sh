@@ -230,6 +230,29 @@ passes_unknown() {
 	equal "waiting" "$(waiting)" 0
 }
 
+# Requests 3 and 4 were interrupted, and 4 has arrived. A check does not find 3, which is then dropped while it waits. That
+# says nothing about 4.
+knows_what_is_absent() {
+	start_deliver 10000000 http://127.0.0.1:1/
+	tell add 4 1000
+	end_deliver
+	rm "$spool"/sink-0/*0[12].request
+	sed -i 's/^interrupted: 0$/interrupted: 1/' "$spool"/sink-0/*.request
+	start_stub
+	echo 0-4 > "$stub/arrived"
+	stop_stub
+	start_stub_again
+	mode poison_soon
+	start_deliver $((2 * 4096)) "$stub_url"
+	wait_for "a refusal" grep -q 'HTTP status 429' "$said"
+	tell add 1 1000
+	end_deliver finish state
+	has_arrived 2
+	arrived_once
+	equal "lost" "$(lost)" 1
+	equal "waiting" "$(waiting)" 0
+}
+
 # A server of OTLP takes a request, and rejects what is in it.
 rejects_a_part() {
 	start_stub
@@ -662,6 +685,7 @@ for word in poison_parts poison_busy; do
 done
 run_case "a request that is never answered for holds up no others" passes_unknown poison_check 4
 run_case "a request that is never answered for is not sent twice" passes_unknown poison_check_kept 5
+run_case "a request that has arrived is not sent after one that had not" knows_what_is_absent
 run_case "a line says which tables are missing" says no_table \
 	"Table x does not exist; create or upgrade the tables: ctprof agent --create-schema --clickhouse URL; its requests wait"
 run_case "a line says that the user is refused" says denied "check the user, its password (--netrc-file) and its rights"

@@ -53,8 +53,8 @@ def mode():
 
 
 # Is it kept, and what happens then: a status with headers and text, or None: the connection is closed; seconds to wait
-# before that. Beside these, `fail` is an error for requests but not for checks, and `poison` for those whose id ends in 3; `poison_parts` and
-# `poison_busy` are "parts" and "busy" for these. `poison_check` and `poison_check_kept` are "cut" and "cut_kept" for
+# before that. Beside these, `fail` is an error for requests but not for checks, and `poison` for those whose id ends in 3; `poison_parts`,
+# `poison_busy` and `poison_soon` are "parts", "busy" and "soon" for these. `poison_check` and `poison_check_kept` are "cut" and "cut_kept" for
 # these, and "busy" for their checks.
 MODES = {
     "ok": (True, (200, {}, ""), 0),
@@ -85,6 +85,7 @@ MODES = {
     # ExportProfilesServiceResponse { partial_success { rejected_profiles: 1, error_message: "too old" } }
     "partial": (True, (200, {}, "\x0a\x0b\x08\x01\x12\x07too old"), 0),
     "later": (False, (429, {"Retry-After": "60"}, "later"), 0),
+    "soon": (False, (429, {"Retry-After": "3"}, "soon"), 0),
     "silent": (False, None, 30),
     "silent_kept": (True, None, 30),
     "cut": (False, None, 0),
@@ -160,7 +161,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if now == "fail":
             now = "error"
         if now.startswith("poison"):
-            bad = {"poison_parts": "parts", "poison_busy": "busy", "poison_check": "cut", "poison_check_kept": "cut_kept"}.get(now, "error")
+            bad = {"poison_parts": "parts", "poison_busy": "busy", "poison_soon": "soon", "poison_check": "cut", "poison_check_kept": "cut_kept"}.get(now, "error")
             now = bad if self.key("id").endswith("3") else "ok"
         is_kept, what, seconds = MODES[random.choice(RANDOM) if now == "random" else now]
         if is_kept:

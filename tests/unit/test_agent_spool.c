@@ -159,6 +159,8 @@ TEST(keeps_requests)
 	add(&scene, 0, "third", 3);
 	assert_int_equal(spool_count(scene.spool, 0), 2);
 	assert_int_equal(spool_bytes(scene.spool), 3 * 4096);
+	assert_int_equal(spool_id(scene.spool, 0, 1), 3);
+	assert_int_equal(spool_id(scene.spool, 0, 2), 0);
 	assert_int_equal(stat(scene.path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0700);
 	assert_int_equal(
@@ -170,6 +172,7 @@ TEST(keeps_requests)
 	expect_first(&scene, 1, "second");
 	spool_remove(scene.spool, 0, 0);
 	expect_first(&scene, 0, "third");
+	assert_int_equal(spool_id(scene.spool, 0, 0), 3);
 	assert_int_equal(spool_losses(scene.spool)->count, 0);
 	spool_drop(scene.spool, 0, 0, "refused", SPOOL_ALL);
 	assert_int_equal(spool_count(scene.spool, 0), 0);
@@ -252,6 +255,8 @@ TEST(moves_the_first)
 	assert_int_equal(spool_bytes(scene.spool), 3 * 4096);
 	spool_remove(scene.spool, 0, 0);
 	expect_first(&scene, 0, "first");
+	/* A number that no other request had. */
+	assert_int_equal(spool_id(scene.spool, 0, 0), 4);
 	assert_int_equal(spool_losses(scene.spool)->count, 0);
 	close_scene(&scene);
 }
