@@ -112,9 +112,10 @@ static bool may_say(uint64_t *said_ns)
 	return true;
 }
 
-/* The server does not have all of the request: say so, but not again soon, and count the rest. */
+/* The server does not have all of the request, or has `unsummed` rows perhaps without their sums:
+ * say so, but not again soon, and count it. */
 static void take_part(struct delivery *d, struct delivery_channel *c,
-		      const struct sender_answer *answer)
+		      const struct sender_answer *answer, uint64_t unsummed)
 {
 	static const char *const reasons[SENDER_LOSSES] = {
 		[SENDER_LOSS_REFUSED] = "refused",
@@ -123,23 +124,26 @@ static void take_part(struct delivery *d, struct delivery_channel *c,
 	};
 	char number[UNITS_TEXT_MAX];
 
-	if (may_say(&c->part_said_ns))
+	if (answer->lost && may_say(&c->part_said_ns))
 		delivery_say(d, "%s: %s of a request were not stored%s%s; they are counted as lost",
 			     c->title, units_grouped(number, (__int128)answer->lost, ""),
 			     answer->said[0] ? ": " : "", answer->said);
-	spool_drop(d->spool, delivery_index(d, c), c->index, reasons[answer->loss], answer->lost);
-}
-
-/* The request was found. A server that died, or had too little memory, between its rows and its
- * sums has only the rows. */
-static void take_found(struct delivery *d, struct delivery_channel *c)
-{
-	if (spool_remove_without_sums(d->spool, delivery_index(d, c), c->index) &&
+	if (spool_remove_part(d->spool, delivery_index(d, c), c->index, reasons[answer->loss],
+			      answer->lost, unsummed) &&
 	    may_say(&c->sums_said_ns))
 		delivery_say(d,
-			     "%s: a request that was interrupted is stored, but sums by minute and "
-			     "hour may lack its rows; these are counted in losses",
+			     "%s: sums by minute and hour may lack rows of a request that was "
+			     "interrupted; these are counted in losses",
 			     c->title);
+}
+
+/* So much of the request was found. A server that died, or had too little memory, between its rows
+ * and its sums has only the rows. */
+static uint64_t count_unsummed(const struct delivery_channel *c, const struct sender_answer *answer)
+{
+	const bool may_lack_sums = c->is_interrupted || answer->has_restarted;
+
+	return c->job == SENDER_CHECK && may_lack_sums ? answer->found : 0;
 }
 
 /* The server takes another request, and not the first one. */
@@ -166,14 +170,11 @@ static void take_success(struct delivery *d, struct delivery_channel *c,
 			 const struct sender_answer *answer)
 {
 	const size_t sink = delivery_index(d, c), index = c->index;
-	const bool lacks_sums =
-		c->job == SENDER_CHECK && (c->is_interrupted || answer->has_restarted);
+	const uint64_t unsummed = count_unsummed(c, answer);
 
 	delivery_settle(d, c, false);
-	if (answer->lost)
-		take_part(d, c, answer);
-	else if (lacks_sums)
-		take_found(d, c);
+	if (answer->lost || unsummed)
+		take_part(d, c, answer, unsummed);
 	else
 		spool_remove(d->spool, sink, index);
 	if (index && c->is_second_uncertain)

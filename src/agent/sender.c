@@ -286,6 +286,7 @@ static bool take_counts(struct text body, uint64_t count, struct sender_answer *
 	all = numbers[1];
 	ret->has_restarted = numbers[2] != 0;
 	ret->outcome = own ? SENDER_DONE : SENDER_ABSENT;
+	ret->found = all < count ? all : count;
 	if (own && all < count) {
 		ret->lost = count - all;
 		ret->loss = SENDER_LOSS_PART;

@@ -196,7 +196,8 @@ void spool_remove(struct spool *spool, size_t sink, size_t index)
 		spool_write_losses(spool);
 }
 
-bool spool_remove_without_sums(struct spool *spool, size_t sink, size_t index)
+bool spool_remove_part(struct spool *spool, size_t sink, size_t index, const char *why,
+		       uint64_t lost, uint64_t unsummed)
 {
 	struct spool_folder *folder = &spool->folders[sink];
 	struct request_header header;
@@ -211,13 +212,17 @@ bool spool_remove_without_sums(struct spool *spool, size_t sink, size_t index)
 	id = folder->entries.items[index].id;
 	spool_name_of(id, name);
 	fd = spool_open_file(folder, name, O_RDONLY, &st);
-	has_sums = fd >= 0 && request_header_read(fd, spool->start, &header) && header.sums.length;
+	if (lost)
+		spool_count_file(spool, folder, fd, why, lost);
+	has_sums = unsummed && fd >= 0 && request_header_read(fd, spool->start, &header) &&
+		   header.sums.length;
 	if (fd >= 0)
 		close(fd);
-	if (has_sums) {
-		spool_count_loss(spool, folder, header.sums, "perhaps missing", header.count);
+	if (has_sums)
+		spool_count_loss(spool, folder, header.sums, "perhaps missing",
+				 header.count < unsummed ? header.count : unsummed);
+	if (lost || has_sums)
 		spool_write_losses_before(spool, folder, id);
-	}
 	spool_remove(spool, sink, index);
 	return has_sums;
 }

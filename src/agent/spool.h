@@ -74,9 +74,12 @@ bool spool_mark(struct spool *spool, size_t sink, size_t index);
 void spool_hold(struct spool *spool, size_t sink, size_t count);
 /* Remove one: it has arrived. */
 void spool_remove(struct spool *spool, size_t sink, size_t index);
-/* Remove one that has arrived, perhaps without the sums that the server makes of it: these are
- * counted as lost. Returns whether there are any. */
-bool spool_remove_without_sums(struct spool *spool, size_t sink, size_t index);
+/* Remove one that has arrived in part: `lost` of it is not stored, for this reason, and `unsummed`
+ * is, perhaps without the sums that the server makes of it. Counts at most what is in the request,
+ * and both numbers in the step that removes it. Returns whether sums were counted: not every
+ * request has them. */
+bool spool_remove_part(struct spool *spool, size_t sink, size_t index, const char *why,
+		       uint64_t lost, uint64_t unsummed);
 /* Have the first one be the last: it gets a new number. Nothing changes if the disk refuses that.
  */
 void spool_move_last(struct spool *spool, size_t sink);

@@ -136,7 +136,7 @@ comes_back() {
 	end_deliver finish state
 	has "state" "$(cat "$said")" "waiting 0 0"
 	has "said" "$(cat "$said")" "works again"
-	equal "lines about it" "$(grep '^said' "$said" | grep -vc 'may lack its rows')" 2
+	equal "lines about it" "$(grep '^said' "$said" | grep -vc 'may lack rows')" 2
 	arrived_once
 }
 
@@ -283,7 +283,29 @@ sums_may_be_missing() {
 	arrived_once
 	has_arrived 3
 	equal "losses" "$(last_state | grep ^lost)" "lost sink-0 1 sums of the test: perhaps missing"
-	equal "lines about it" "$(said 'sums by minute and hour may lack its rows')" 1
+	equal "lines about it" "$(said 'sums by minute and hour may lack rows')" 1
+}
+
+# Of an interrupted request of which a part was stored, both the rest and the sums of the part are counted; so are all of
+# it and its sums if the server stored it but does not keep what is so old. Its answers to checks count one row.
+sums_of_a_part_may_be_missing() {
+	start_stub
+	mode cut_kept
+	start_deliver 10000000 "$stub_url"
+	tell insert 10 7
+	wait_for "a failure" grep -q '^said sink-0' "$said"
+	mode ok
+	wait_for "the answer to it" spool_is_empty
+	mode cut_kept
+	tell add 1 1000
+	wait_for "the second failure" has_arrived 2
+	mode ahead
+	end_deliver finish state
+	arrived_once
+	equal "losses" "$(last_state | grep ^lost | sort)" "lost sink-0 1 requests of the test: too old
+lost sink-0 1 sums of samples: perhaps missing
+lost sink-0 1 sums of the test: perhaps missing
+lost sink-0 6 rows of samples: stored in part"
 }
 
 # finds_after_a_kill MODE COUNT: an agent that was killed while it sent does not know whether the server had failed, but
@@ -693,6 +715,7 @@ run_case "what a server of OTLP rejects is counted" rejects_a_part
 for word in cut_kept error_kept silent_kept; do
 	run_case "sums that may be missing are counted: '$word'" sums_may_be_missing "$word"
 done
+run_case "sums that may be missing are counted: a part of a request" sums_of_a_part_may_be_missing
 run_case "sums of a request that is found after a kill are there" finds_after_a_kill ok 0
 run_case "sums may be missing if the server has restarted" finds_after_a_kill restarted 1
 run_case "sums are counted if a view fails, new" fails_at_sums new

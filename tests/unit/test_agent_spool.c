@@ -138,13 +138,33 @@ TEST(marks_requests)
 	reopen(&scene, 1 << 20);
 	assert_true(is_marked(&scene, 0));
 	assert_true(spool_mark(scene.spool, 0, 0));
-	assert_false(spool_remove_without_sums(scene.spool, 0, 0));
-	assert_true(spool_remove_without_sums(scene.spool, 1, 0));
-	assert_false(spool_remove_without_sums(scene.spool, 1, 0));
+	assert_false(spool_remove_part(scene.spool, 0, 0, "too old", 0, 1));
+	assert_true(spool_remove_part(scene.spool, 1, 0, "too old", 0, 9));
+	assert_false(spool_remove_part(scene.spool, 1, 0, "too old", 0, 9));
 	reopen(&scene, 1 << 20);
 	assert_int_equal(spool_count(scene.spool, 0) + spool_count(scene.spool, 1), 0);
 	assert_int_equal(lost(&scene, "sums", "perhaps missing"), 7);
 	assert_int_equal(spool_losses(scene.spool)->count, 1);
+	close_scene(&scene);
+}
+
+/* Of a request that was stored in part, both the rest and the sums of the part are counted. */
+TEST(counts_parts)
+{
+	struct sink_request request = { .what = "rows", .sums = "sums", .count = 7 };
+	struct scene scene;
+
+	open_scene(&scene, 1 << 20);
+	for (size_t i = 0; i < 3; i++)
+		expect_ok(spool_add(scene.spool, 0, &request));
+	assert_true(spool_remove_part(scene.spool, 0, 0, "stored in part", 3, 4));
+	assert_false(spool_remove_part(scene.spool, 0, 0, "stored in part", 1, 0));
+	assert_true(spool_remove_part(scene.spool, 0, 0, "too old", 9, 7));
+	reopen(&scene, 1 << 20);
+	assert_int_equal(spool_count(scene.spool, 0), 0);
+	assert_int_equal(lost(&scene, "rows", "stored in part"), 4);
+	assert_int_equal(lost(&scene, "rows", "too old"), 7);
+	assert_int_equal(lost(&scene, "sums", "perhaps missing"), 11);
 	close_scene(&scene);
 }
 
@@ -543,9 +563,10 @@ TEST(killed)
 }
 
 UNIT_TESTS(cmocka_unit_test(makes_directories), cmocka_unit_test(marks_requests),
-	   cmocka_unit_test(keeps_requests), cmocka_unit_test(moves_the_first),
-	   cmocka_unit_test(drops_the_oldest), cmocka_unit_test(holds_two),
-	   cmocka_unit_test(refuses_what_never_fits), cmocka_unit_test(one_agent_at_a_time),
-	   cmocka_unit_test(cannot_remove_one), cmocka_unit_test(cannot_remove_any),
-	   cmocka_unit_test(strange_files), cmocka_unit_test(strange_losses),
-	   cmocka_unit_test(counted_and_not_removed), cmocka_unit_test(killed))
+	   cmocka_unit_test(counts_parts), cmocka_unit_test(keeps_requests),
+	   cmocka_unit_test(moves_the_first), cmocka_unit_test(drops_the_oldest),
+	   cmocka_unit_test(holds_two), cmocka_unit_test(refuses_what_never_fits),
+	   cmocka_unit_test(one_agent_at_a_time), cmocka_unit_test(cannot_remove_one),
+	   cmocka_unit_test(cannot_remove_any), cmocka_unit_test(strange_files),
+	   cmocka_unit_test(strange_losses), cmocka_unit_test(counted_and_not_removed),
+	   cmocka_unit_test(killed))
