@@ -47,6 +47,7 @@ void fleet_data_deinit(struct fleet_data *data)
 	array_deinit(&data->amounts);
 	array_deinit(&data->bases);
 	array_deinit(&data->hosts);
+	array_deinit(&data->nameless);
 	names_deinit(&data->names);
 	arena_deinit(&data->arena);
 	*data = (struct fleet_data){ 0 };

@@ -117,6 +117,9 @@ struct fleet_data {
 	size_t slices;             /* at least 1 */
 	double seconds;            /* of all slices together; 0: not known */
 	size_t functions_left_out; /* with less time than those that are measures */
+	struct {
+		ARRAY(const struct name *);
+	} nameless; /* hosts whose functions are not compared, since agents left out names */
 };
 
 /* False without memory; it may be deinitialised all the same. */

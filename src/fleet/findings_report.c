@@ -8,6 +8,7 @@
 #include "fleet/diff_command.h"
 #include "fleet/finding_sentence.h"
 #include "fleet/findings_table.h"
+#include "fleet/hosts.h"
 
 static size_t hosts_found(const struct fleet_report *report)
 {
@@ -36,12 +37,31 @@ static size_t hosts_compared(const struct fleet_report *report)
 	return count;
 }
 
+/* Hosts whose functions are not compared. */
+static void print_nameless(const struct fleet_data *data, FILE *out)
+{
+	const size_t count = data->nameless.count;
+
+	if (!count)
+		return;
+	fprintf(out,
+		"Functions of %zu host%s were not compared, since names were left out for %s "
+		"--memory:",
+		count, plural(count), count == 1 ? "its agent's" : "their agents'");
+	for (size_t i = 0; i < count && i < HOSTS_NAMED; i++)
+		fprintf(out, "%s %s", i ? "," : "", data->nameless.items[i]->bytes);
+	if (count > HOSTS_NAMED)
+		fprintf(out, " and %zu more", count - HOSTS_NAMED);
+	fprintf(out, ".\n");
+}
+
 /* Hosts that a comparison knows nothing of. */
 static void print_left_out(const struct fleet_report *report, FILE *out)
 {
 	if (report->silent)
 		fleet_silent_hosts_print(report->silent, out);
 	fleet_partial_hosts_print(report->partial, out);
+	print_nameless(report->data, out);
 }
 
 static void print_headline(const struct fleet_report *report, FILE *out)

@@ -245,9 +245,6 @@ const char *fleet_host_label(const struct fleet_host *host, const char *name)
 
 #define DAY_S UINT64_C(86400)
 
-/* More are counted only. */
-#define HOSTS_NAMED 6
-
 static struct error *take_silent(void *context, const union store_value *row)
 {
 	struct fleet_silent_hosts *silent = context;

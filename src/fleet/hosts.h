@@ -32,6 +32,9 @@ struct fleet_hosts {
 /* A longer silence than that of an agent with the longest usual interval and a slow store. */
 #define FLEET_SILENT_S UINT64_C(300)
 
+/* In a line of text; more are counted only. */
+#define HOSTS_NAMED 6
+
 /* Each host once, with what was last true of it. */
 struct error *fleet_load_hosts(struct store *store, const struct store_url *url,
 			       struct fleet_hosts *ret) MUST_CHECK;

@@ -79,6 +79,10 @@ struct function_loading {
 	struct {
 		MAP(uint64_t, uint32_t);
 	} taken;
+	/* Hosts in `data->nameless`, by name. */
+	struct {
+		MAP(struct text, bool);
+	} nameless;
 	/* Whose keys are not known yet; at this count those that are known by then are taken. */
 	struct {
 		ARRAY(struct function_sum);
@@ -266,6 +270,8 @@ static struct error *take_base(struct function_loading *functions, const union s
 	if (!fleet_row_host(functions->loading, functions->loading->data, row[FUNCTION_HOST].text,
 			    row[FUNCTION_FACTS].number, &host))
 		return &error_no_memory;
+	if (map_find(&functions->nameless, row[FUNCTION_HOST].text))
+		host = FLEET_NONE;
 	key = map_add(&functions->keys, row[FUNCTION_KEY].number, NULL);
 	if (!key)
 		return &error_no_memory;
@@ -407,10 +413,53 @@ static struct error *load_by_host(struct function_loading *functions)
 	return err ? err : add_known(functions);
 }
 
+static const struct store_column nameless_columns[] = { { "host", STORE_STRING } };
+
+static struct error *take_nameless(void *context, const union store_value *row)
+{
+	struct function_loading *functions = context;
+	struct fleet_data *data = functions->loading->data;
+	const struct name *name = names_intern(&data->names, row[0].text.bytes, row[0].text.length);
+
+	return name && array_push(&data->nameless, name) &&
+			       map_add(&functions->nameless, name_text(name), NULL)
+		       ? NULL
+		       : &error_no_memory;
+}
+
+/* Where the agent left out names of functions (agent/agent.c) in more than one of so many
+ * intervals, functions seem to have less time than on other hosts. */
+#define NAMELESS_PART 50
+
+static struct error *load_nameless(struct function_loading *functions)
+{
+	struct fleet_loading *loading = functions->loading;
+	struct sql sql = store_sql(loading->store);
+	struct error *err;
+
+	sql_add(&sql, "SELECT toString(host) FROM (SELECT host, toUInt64(1) AS seen, toUInt64(0) "
+		      "AS without FROM loads WHERE ");
+	sql_add_time(&sql, loading->url, SQL_SELECT_HOSTS);
+	sql_add(&sql, " UNION ALL SELECT host, toUInt64(0) AS seen, toUInt64(1) AS without FROM "
+		      "losses WHERE ");
+	sql_add_time(&sql, loading->url, SQL_SELECT_HOST_NAMES);
+	sql_add(&sql,
+		" AND what = 'files without names of functions' GROUP BY host, t) GROUP BY host "
+		"HAVING sum(without) * "
+		"%d > sum(seen) ORDER BY host",
+		NAMELESS_PART);
+	err = store_query(loading->store, &sql, nameless_columns, array_length(nameless_columns),
+			  FLEET_ROWS_MOST, take_nameless, functions);
+	sql_deinit(&sql);
+	return err;
+}
+
 static struct error *load_all_functions(struct function_loading *functions)
 {
-	struct error *err = load_top(functions);
+	struct error *err = load_nameless(functions);
 
+	if (!err)
+		err = load_top(functions);
 	return err || !functions->by_hash.count ? err : load_by_host(functions);
 }
 
@@ -425,6 +474,7 @@ struct error *fleet_load_functions(struct fleet_loading *loading)
 	map_deinit(&functions.by_hash);
 	map_deinit(&functions.keys);
 	map_deinit(&functions.taken);
+	map_deinit(&functions.nameless);
 	array_deinit(&functions.sums);
 	array_deinit(&functions.pairs);
 	names_deinit(&functions.names);

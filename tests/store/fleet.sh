@@ -97,6 +97,12 @@ finds_outliers() {
 	has "who is silent" "$(fleet hosts)" "1 host has stopped sending: web-200"
 	equal "last rows" "$(fleet hosts --format json | jq -r '[.[] | [.seen, .silent_ns]] | unique | tostring')" \
 		"[[\"$(date -u -d "@$((fleet_end - 60))" +%FT%TZ)\",null]]"
+	# Of one, names of functions were left out in five of sixty intervals, and of another in one.
+	insert losses "host, t, what, why, count" "'web-42', toDateTime($fleet_begin + number * 300), 'files without names of functions', '--memory', 3 FROM numbers(5)"
+	insert losses "host, t, what, why, count" "'web-17', toDateTime($fleet_begin), 'files without names of functions', '--memory', 3"
+	equal "hosts" "$(fleet outliers --format json | jq -r '[.[].host] | unique | join(" ")')" "web-17 web-63"
+	has "whose functions are left out" "$(fleet outliers)" \
+		"Functions of 1 host were not compared, since names were left out for its agent's --memory: web-42."
 	equal "columns" "$(fleet outliers --format csv | head -n 1)" \
 		host,program,kind,name,state,state_value,state_other,value,other,other_low,other_high,effect,effect_low,effect_high,hosts,peers,p,q
 }
