@@ -172,20 +172,23 @@ static bool note_if_longer(const char *name, uint64_t observed, uint64_t shortes
 
 struct error *inputs_equalise(const struct side *sides, size_t count, FILE *notes)
 {
-	uint64_t shortest = UINT64_MAX;
+	uint64_t shortest = UINT64_MAX, longest = 0;
 	struct error *err = check_kinds(sides, count);
 
 	if (err || !count || !is_query(&sides[0]))
 		return err;
 	for (size_t i = 0; i < count; i++)
-		if (sides[i].snapshot->observed_ns < shortest)
+		if (sides[i].snapshot->observed_ns < shortest) {
 			shortest = sides[i].snapshot->observed_ns;
+			longest = sides[i].snapshot->longest_observed_ns;
+		}
 	for (size_t i = 0; i < count; i++) {
 		const uint64_t observed = sides[i].snapshot->observed_ns;
+		const bool is_longer = note_if_longer(sides[i].name, observed, shortest, notes);
 
-		if (note_if_longer(sides[i].name, observed, shortest, notes))
-			store_snapshot_scale((struct ctprof_snapshot *)(uintptr_t)sides[i].snapshot,
-					     shortest, observed);
+		/* Rates are of the same time, also where it is one host's and not that of two. */
+		store_snapshot_scale((struct ctprof_snapshot *)(uintptr_t)sides[i].snapshot,
+				     is_longer ? shortest : 1, is_longer ? observed : 1, longest);
 	}
 	return NULL;
 }

@@ -230,32 +230,39 @@ static struct error *load_cgroups(struct snapshot_loading *loading, struct store
 
 /* --- the hosts --- */
 
-/* Hosts that did not measure it are not in the sum. */
-static void add_pressure(struct psi_half *sum, const struct store_host *host, unsigned column,
-			 uint64_t ns)
+/* The mean of the hosts that measured it: pressure is a part of a host's time. */
+static void set_pressure_of(struct psi_half *pressure, const struct store_hosts *hosts,
+			    unsigned column, size_t offset)
 {
-	uint64_t us = sum->total_usec.value;
+	uint64_t us = 0, measured = 0;
 
-	if (!(host->measured >> (column - LOADS_cpu_ns) & 1))
-		return;
-	sum_add(&us, ns / NS_PER_US);
-	sum->total_usec = reading_of(us);
+	for (size_t i = 0; i < hosts->count; i++) {
+		const struct store_host *host = &hosts->items[i];
+		const uint64_t *ns = (const void *)((const char *)host + offset);
+
+		if (!(host->measured >> (column - LOADS_cpu_ns) & 1))
+			continue;
+		sum_add(&us, *ns / NS_PER_US);
+		measured++;
+	}
+	if (measured)
+		pressure->total_usec = reading_of(us / measured);
 }
 
 static void set_pressure(struct ctprof_snapshot *snapshot, const struct store_hosts *hosts)
 {
 	struct psi *psi = &snapshot->psi;
 
-	for (size_t i = 0; i < hosts->count; i++) {
-		const struct store_host *host = &hosts->items[i];
-
-		add_pressure(&psi->cpu.some, host, LOADS_cpu_some_ns, host->cpu.some_ns);
-		add_pressure(&psi->memory.some, host, LOADS_memory_some_ns, host->memory.some_ns);
-		add_pressure(&psi->memory.full, host, LOADS_memory_full_ns, host->memory.full_ns);
-		add_pressure(&psi->io.some, host, LOADS_io_some_ns, host->io.some_ns);
-		add_pressure(&psi->io.full, host, LOADS_io_full_ns, host->io.full_ns);
-		add_pressure(&psi->irq.full, host, LOADS_irq_full_ns, host->irq.full_ns);
-	}
+#define PRESSURE_OF(resource, half)                                                 \
+	set_pressure_of(&psi->resource.half, hosts, LOADS_##resource##_##half##_ns, \
+			offsetof(struct store_host, resource.half##_ns))
+	PRESSURE_OF(cpu, some);
+	PRESSURE_OF(memory, some);
+	PRESSURE_OF(memory, full);
+	PRESSURE_OF(io, some);
+	PRESSURE_OF(io, full);
+	PRESSURE_OF(irq, full);
+#undef PRESSURE_OF
 }
 
 static struct error *set_name(struct ctprof_snapshot *snapshot, const char *text,
@@ -364,7 +371,8 @@ static void scale_thread(struct thread_record *record, uint64_t times, uint64_t 
 						    times, parts));
 }
 
-void store_snapshot_scale(struct ctprof_snapshot *snapshot, uint64_t times, uint64_t parts)
+void store_snapshot_scale(struct ctprof_snapshot *snapshot, uint64_t times, uint64_t parts,
+			  uint64_t longest_ns)
 {
 	for (size_t i = 0; i < snapshot->threads.count; i++)
 		scale_thread(&snapshot_thread(snapshot, i)->record, times, parts);
@@ -378,7 +386,9 @@ void store_snapshot_scale(struct ctprof_snapshot *snapshot, uint64_t times, uint
 		scale(&cgroup->io.wbytes, times, parts);
 		scale_psi(&cgroup->psi, times, parts);
 	}
-	scale_psi(&snapshot->psi, times, parts);
+	/* That of the hosts is their mean, and so of the time of one. */
+	if (snapshot->longest_observed_ns)
+		scale_psi(&snapshot->psi, longest_ns, snapshot->longest_observed_ns);
 	snapshot->observed_ns = sum_scaled(snapshot->observed_ns, times, parts);
-	snapshot->longest_observed_ns = sum_scaled(snapshot->longest_observed_ns, times, parts);
+	snapshot->longest_observed_ns = longest_ns;
 }

@@ -21,7 +21,9 @@
 struct error *store_snapshot_load(struct store *store, const struct store_url *url,
 				  struct ctprof_snapshot **ret) MUST_CHECK;
 
-/* Multiply all totals by times / parts, rounded: so that they are of a time of another length. */
-void store_snapshot_scale(struct ctprof_snapshot *snapshot, uint64_t times, uint64_t parts);
+/* Multiply all totals by times / parts, rounded: so that they are of another time of hosts, whose
+ * longest is `longest_ns`. */
+void store_snapshot_scale(struct ctprof_snapshot *snapshot, uint64_t times, uint64_t parts,
+			  uint64_t longest_ns);
 
 #endif

@@ -162,6 +162,27 @@ compares() {
 	grep -q do_syscall_64 "$scratch/flame.svg"
 }
 
+# What is compared with one host is the mean of two: the first runs for 8 s in 10 s, with a pressure of 50 %, and the
+# second for 2 s, with 10 %.
+compares_unlike_numbers_of_hosts() {
+	local query time="from=$((end_s - 300))&to=$end_s"
+
+	start_store "$1"
+	query=ch://127.0.0.1:$store_port/fleet
+	$driver schema "$store_url/" fleet
+	insert "loads (host, t, ms, cpu_some_ns, measured) SELECT concat('p-', toString(1 + number % 2)),
+		toDateTime($end_s - 10 * intDiv(number, 2) - 10), 10000, if(number % 2 = 0, 5000000000, 1000000000),
+		bitNot(toUInt64(0)) FROM numbers(60)"
+	insert "threads (host, t, ms, process, comm, tgid, tid, started, measured0, measured1, run_time_ns)
+		SELECT concat('p-', toString(1 + number % 2)), toDateTime($end_s - 10 * intDiv(number, 2) - 10), 10000, 'api', 'api',
+		100, 100, 12345, toUInt64(-1), toUInt64(-1), if(number % 2 = 0, 8000000000, 2000000000) FROM numbers(60)"
+	$ctprof show "$query?$time" > "$scratch/show"
+	grep -E "^ *pressure +CPU 30 %" "$scratch/show"
+	$ctprof compare "$query?$time" "$query?host=p-2&$time" > "$scratch/compared"
+	grep -E "^ *pressure +CPU 10 % \(30 % before\)" "$scratch/compared"
+	grep -F "200 ms/s of CPU (before: 500 ms/s)" "$scratch/compared"
+}
+
 # Each row of threads is in the window of its interval.
 replays() {
 	local output from=$((end_s - 600))
@@ -440,6 +461,7 @@ for kind in new old; do
 	run_case "snapshots are those of the rows, $kind" reads_snapshots "$kind"
 	run_case "queries say what files say, $kind" reads_what_files_say "$kind"
 	run_case "times are compared, $kind" compares "$kind"
+	run_case "hosts are compared with one of them, $kind" compares_unlike_numbers_of_hosts "$kind"
 	run_case "intervals are replayed, $kind" replays "$kind"
 	run_case "states of replayed threads add up to the interval, $kind" replays_add_up "$kind"
 	run_case "pages are made, $kind" reports "$kind"
