@@ -87,8 +87,7 @@ void delivery_tell_of_left(struct delivery *d)
 	d->left_said_ns = delivery_now();
 	delivery_say(d,
 		     "cannot remove %s file%s from the spool: %s; %s not sent again, and count%s "
-		     "for its "
-		     "size",
+		     "for its size",
 		     units_grouped(number, (__int128)count, ""), plural(count), strerror(errnum),
 		     count == 1 ? "it is" : "they are", count == 1 ? "s" : "");
 }

@@ -196,10 +196,12 @@ static void say_too_old(struct sender_answer *answer, const struct request_heade
 	answer->loss = SENDER_LOSS_OLD;
 }
 
-/* A server drops at once, or soon, what is older than it keeps, and answers that it has taken it.
- * It is asked about that if the request is older than any server drops, by its clock (`date` of its
- * answer; 0: it has none). If it answers no number, as to a user who may not know, nothing counts;
- * if it does not answer, the request is checked later, and this is asked again. */
+/* A server answers that it has taken rows, too, that it drops at once because they are older than
+ * it keeps. So if the server has taken the request, and it is at least SINK_LIFETIME_LEAST old, ask
+ * the server how many days it keeps such rows. If they are older, all are lost. The clock is that
+ * of the server (`date`; 0: it did not say, then that of this host). If the answer is no number, as
+ * to a user who may not know, nothing is lost. If there is no answer, it is unknown whether the
+ * request has arrived: a later check asks this again. */
 static struct sender_answer mind_lifetime(struct sender *sender,
 					  const struct request_header *header, uint64_t date,
 					  struct sender_answer answer)

@@ -218,9 +218,9 @@ kill_agent() {
 	start_agent --clickhouse "$reference_url/fleet"
 }
 
-# Sums that are not complete are counted as such. An agent sends each interval to a server that is killed at random, and then to one that is not. So what the second has
-# is what was produced: the first must have it, too, once. The agent is killed at random as well: of the interval in which
-# that happens, the first may have more.
+# Sums that are not complete are counted as such. An agent sends each interval to a server that is killed at random, and
+# then to one that is not. So what the second has is what was produced: the first must have it, too, once. The agent is
+# killed at random as well: of the interval in which that happens, the first may have more.
 survives_kills() {
 	local until tries table span interval=${KILL_INTERVAL:-2} agent_kills=0 server_kills=0 compared=0 lost
 

@@ -53,9 +53,9 @@ def mode():
 
 
 # Is it kept, and what happens then: a status with headers and text, or None: the connection is closed; seconds to wait
-# before that. Beside these, `fail` is an error for requests but not for checks, and `poison` for those whose id ends in 3; `poison_parts`,
-# `poison_busy` and `poison_soon` are "parts", "busy" and "soon" for these. `poison_check` and `poison_check_kept` are "cut" and "cut_kept" for
-# these, and "busy" for their checks.
+# before that. Beside these, `fail` is an error for requests but not for checks, and `poison` for those whose id ends in
+# 3; `poison_parts`, `poison_busy` and `poison_soon` are "parts", "busy" and "soon" for these. `poison_check` and
+# `poison_check_kept` are "cut" and "cut_kept" for these, and "busy" for their checks.
 MODES = {
     "ok": (True, (200, {}, ""), 0),
     "slow": (True, (200, {}, ""), 0.3),
