@@ -107,6 +107,9 @@ static struct error *nothing_compared(const struct fleet_report *report)
 			   plural(hosts), needs[report->comparison]);
 }
 
+/* From fewer hosts in a group, their spread is hardly known. */
+#define GROUP_HOSTS_FEW 4
+
 /* What was compared, and what was not. */
 static void print_basis(const struct fleet_report *report, FILE *out)
 {
@@ -117,8 +120,10 @@ static void print_basis(const struct fleet_report *report, FILE *out)
 		"expected to be chance.\n",
 		findings->tests, findings->measures);
 	if (findings->measures_too_few)
-		fprintf(out, "%zu measures were not compared: too few hosts have them.\n",
-			findings->measures_too_few);
+		fprintf(out, "%zu measure%s not compared: too few hosts have %s.\n",
+			findings->measures_too_few,
+			findings->measures_too_few == 1 ? " was" : "s were",
+			findings->measures_too_few == 1 ? "it" : "them");
 	if (findings->too_little)
 		fprintf(out,
 			"%zu values were left out: the program ran or waited too little on the "
@@ -126,9 +131,15 @@ static void print_basis(const struct fleet_report *report, FILE *out)
 			findings->too_little);
 	if (report->data->functions_left_out)
 		fprintf(out,
-			"%zu functions were not compared: those of each program with most time "
+			"%zu function%s not compared: those of each program with most time "
 			"were.\n",
-			report->data->functions_left_out);
+			report->data->functions_left_out,
+			report->data->functions_left_out == 1 ? " was" : "s were");
+	if (report->comparison == FLEET_OF_GROUPS &&
+	    (report->first_hosts < GROUP_HOSTS_FEW || report->second_hosts < GROUP_HOSTS_FEW))
+		fprintf(out,
+			"From groups of fewer than %d hosts, only large differences are known.\n",
+			GROUP_HOSTS_FEW);
 }
 
 #define SENTENCES_MOST 5

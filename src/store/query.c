@@ -87,10 +87,11 @@ static struct error *denied(const struct store_url *url)
 	const bool is_address = *host == '[';
 	const size_t length = strcspn(host, is_address ? "]" : ":/");
 
-	return error_create("the server denies access: ~/.netrc, or the file that CTPROF_NETRC "
-			    "names, needs the line 'machine %.*s login %s password PASSWORD'",
-			    (int)(length - is_address), host + is_address,
-			    url->user ? url->user : "USER");
+	return error_create(
+		"the server denies access: ~/.netrc, or the file that CTPROF_NETRC "
+		"names, needs the line 'machine %.*s login %s password PASSWORD' with the right "
+		"password",
+		(int)(length - is_address), host + is_address, url->user ? url->user : "USER");
 }
 
 struct error *store_refusal(const struct store_url *url, long status, const char *said)
