@@ -137,6 +137,10 @@ starts_with_a_password() {
 	at_end "kill \$(cat $scratch/config/pid)"
 	fails 1 env CLICKHOUSE_CONFIG="$scratch/config" packaging/start-store 1
 	has "another port" "$output" "is not http_port of"
+	ln -s "$scratch/elsewhere" "$scratch/link"
+	fails 1 env CLICKHOUSE_CONFIG="$scratch/config" packaging/start-store --netrc-file "$scratch/link" "$store_port"
+	has "a link to nothing" "$output" "cannot create $scratch/link"
+	[ ! -e "$scratch/elsewhere" ]
 	PATH=$scratch/bin:$PATH CLICKHOUSE_CONFIG=$scratch/config packaging/start-store --netrc-file "$scratch/netrc" "$store_port" > "$scratch/started"
 	has "what is next" "$(cat "$scratch/started")" "next: ctprof agent --clickhouse http://localhost:$store_port/ctprof --netrc-file '$scratch/netrc'"
 	equal "who may read the password" "$(stat -c %a "$scratch/netrc")" 600
@@ -157,5 +161,21 @@ starts_with_a_password() {
 	has "the right password" "$output" "no agent has sent anything"
 }
 
+# None of these gets as far as to look for a server or a package.
+reads_arguments() {
+	local arguments output
+
+	for arguments in -h --help '--netrc-file x 9000 --help'; do
+		fails 0 env -i PATH=/usr/bin:/bin packaging/start-store $arguments
+		has "help" "$output" "usage: start-store [--netrc-file FILE] [PORT]"
+	done
+	for arguments in --helpp --netrc-file 0 09000 65536 99999999999 -1 9000x 'PATH' '9000 9001'; do
+		fails 2 env -i PATH=/usr/bin:/bin packaging/start-store $arguments
+		has "usage" "$output" "usage: start-store [--netrc-file FILE] [PORT]"
+		equal "lines" "$(wc -l <<< "$output")" 2
+	done
+}
+
+run_case "start-store reads its arguments" reads_arguments
 run_case "the first steps compare hosts" compares_hosts
 run_case "a store is started with a password" starts_with_a_password
