@@ -269,6 +269,8 @@ static struct error *load_hosts(struct store *store, const struct store_url *url
 	run->to_s = url->to_s;
 	if (!err && !run->hosts.count)
 		err = store_nothing(store, url, "loads");
+	if (!err)
+		err = store_hosts_note_shared(store, url, stderr);
 	return err ? err : fleet_load_silent_hosts(store, url, &run->silent);
 }
 

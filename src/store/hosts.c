@@ -224,6 +224,51 @@ void store_hosts_deinit(struct store_hosts *hosts)
 	array_deinit(hosts);
 }
 
+/* --- names that two agents use --- */
+
+#define SHARED_NAMED 8
+
+struct shared_names {
+	FILE *notes;
+	size_t count;
+};
+
+static struct error *take_shared_name(void *context, const union store_value *values)
+{
+	struct shared_names *shared = context;
+	_cleanup_free_ char *name = text_safe_copy(values[0].text);
+
+	if (!name)
+		return &error_no_memory;
+	if (shared->count++ < SHARED_NAMED)
+		fprintf(shared->notes,
+			"ctprof: host %s: its rows add up to more time than passed; it seems that "
+			"two agents use this name\n",
+			name);
+	else
+		fprintf(shared->notes, "ctprof: the same is true of other hosts\n");
+	return NULL;
+}
+
+struct error *store_hosts_note_shared(struct store *store, const struct store_url *url, FILE *notes)
+{
+	static const struct store_column column = { "host", STORE_STRING };
+	struct shared_names shared = { .notes = notes };
+	struct sql sql = store_sql(store);
+	struct error *err;
+
+	sql_add(&sql, "SELECT toString(host) FROM loads WHERE ");
+	sql_add_time(&sql, url, SQL_SELECT_HOSTS);
+	/* t is in whole seconds, so up to an interval may be lacking at either end. */
+	sql_add(&sql,
+		" GROUP BY host HAVING sum(ms) > 1.1 * ((toUInt64(max(t)) - toUInt64(min(t))) * "
+		"1000 + max(ms)) + max(ms) ORDER BY host LIMIT %d",
+		SHARED_NAMED + 1);
+	err = store_query(store, &sql, &column, 1, SHARED_NAMED + 1, take_shared_name, &shared);
+	sql_deinit(&sql);
+	return err;
+}
+
 /* --- words --- */
 
 char *store_hosts_words(const struct store_hosts *hosts)

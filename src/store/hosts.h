@@ -10,6 +10,8 @@
 #ifndef STORE_HOSTS_H
 #define STORE_HOSTS_H
 
+#include <stdio.h>
+
 #include "store/query.h"
 
 /* Pressure of a host in the time of the query. */
@@ -40,6 +42,14 @@ struct store_hosts {
  */
 struct error *store_hosts_read(struct store *store, const struct store_url *url,
 			       struct store_hosts *ret) MUST_CHECK;
+
+/*
+ * Print a line for each host whose intervals in the time of the query add up to clearly more than
+ * passed between the first and the last of them: two agents send rows with this name, and all sums
+ * over the host are those of both. At most eight are named.
+ */
+struct error *store_hosts_note_shared(struct store *store, const struct store_url *url,
+				      FILE *notes) MUST_CHECK;
 
 /* "web-1", or "100 hosts", to be freed; NULL: no memory. */
 char *store_hosts_words(const struct store_hosts *hosts);

@@ -97,6 +97,26 @@ tells_losses() {
 	has_not "a host without" "$said" "did not reach"
 }
 
+# Rows of a second agent with the same name are of the same times as those of the first.
+tells_shared_names() {
+	local note="its rows add up to more time than passed; it seems that two agents use this name"
+
+	fill "$1"
+	# Times are in whole seconds.
+	insert "loads (host, t, ms, threads) SELECT 'rounded', toDateTime($end_s - 400 + 11 * number), 11450, 1 FROM numbers(18)"
+	has_not "one agent each" "$($ctprof fleet hosts "$query?to=$end_s" 2>&1)" "two agents"
+	insert "loads (host, t, ms, threads) SELECT 'web-2', toDateTime($end_s - 10 * number - 15), 10000, 100 FROM numbers(540)"
+	equal "two agents" "$($ctprof fleet hosts "$query?to=$end_s" 2>&1 | grep "two agents")" "ctprof: host web-2: $note"
+	has_not "other hosts" "$($ctprof fleet hosts "$query?to=$end_s&host=web-[13]" 2>&1)" "two agents"
+	# Another agent with the name, but before this one.
+	insert "loads (host, t, ms, threads) SELECT 'web-1', toDateTime($end_s - 9000 + 10 * number), 10000, 100 FROM numbers(350)"
+	has_not "one after the other" "$($ctprof fleet hosts "$query?to=$end_s&from=-3d&host=web-1" 2>&1)" "two agents"
+	insert "loads (host, t, ms, threads) SELECT concat('two-', toString(number % 20)), toDateTime($end_s - 50 + number % 40), 2000, 1
+		FROM numbers(800)"
+	insert "hosts (host, seen, boot) SELECT concat('two-', toString(number)), toDateTime($end_s), 'b' FROM numbers(20)"
+	equal "many" "$($ctprof fleet hosts "$query?to=$end_s&host=two-*" 2>&1 | grep -c "^ctprof: ")" 9
+}
+
 value() {
 	$ctprof show "$1" --format json --metrics "$2" --group-by all |
 		sed -n 's/.*"value": *\([0-9]*\).*/\1/p' | head -n 1
@@ -458,6 +478,7 @@ reads_without_privileges() {
 for kind in new old; do
 	run_case "profiles are those of the rows, $kind" reads_profiles "$kind"
 	run_case "losses of profiles are told, $kind" tells_losses "$kind"
+	run_case "names that two agents use are told, $kind" tells_shared_names "$kind"
 	run_case "snapshots are those of the rows, $kind" reads_snapshots "$kind"
 	run_case "queries say what files say, $kind" reads_what_files_say "$kind"
 	run_case "times are compared, $kind" compares "$kind"
