@@ -360,6 +360,32 @@ static struct error *open_directory(struct profile_flush *flush)
 	return error_create("%s: another agent writes to this directory", flush->directory);
 }
 
+/* What it begins to do, and how to look at it. */
+static void print_beginning(const struct agent_run *r)
+{
+	const struct agent_options *o = &r->options;
+	_cleanup_free_ char *host = text_safe_copy(text_of(o->identity.host));
+	const char *store = NULL;
+
+	fprintf(stderr, "ctprof: measuring host %s every %g s", host ? host : "(no memory)",
+		(double)o->identity.interval_ns / NS_PER_S);
+	for (size_t i = 0; i < o->sink_count; i++) {
+		_cleanup_free_ char *url = text_safe_copy(text_of(o->sinks[i].url));
+
+		fprintf(stderr, "%s %s", i ? "," : " and sending to", url ? url : "(no memory)");
+		if (!store && strcmp(o->sinks[i].type->name, store_names[STORE_clickhouse]) == 0)
+			store = o->sinks[i].url;
+	}
+	fprintf(stderr, "\n");
+	if (store) {
+		const bool has_tls = strncmp(store, "https", 5) == 0;
+		_cleanup_free_ char *rest = text_safe_copy(text_of(strstr(store, "://")));
+
+		fprintf(stderr, "ctprof: next: ctprof fleet hosts %s%s\n", has_tls ? "chs" : "ch",
+			rest ? rest : "");
+	}
+}
+
 static struct error *begin(struct serving *serving)
 {
 	struct agent_run *r = serving->receiver.context;
@@ -369,9 +395,12 @@ static struct error *begin(struct serving *serving)
 		err = open_directory(&r->arguments->flush);
 	if (!err)
 		err = agent_open(&r->options, &r->agent);
-	if (!err)
-		serving->receiver.fd = agent_fd(r->agent);
-	return err;
+	if (err)
+		return err;
+	serving->receiver.fd = agent_fd(r->agent);
+	if (!r->arguments->web.quiet)
+		print_beginning(r);
+	return NULL;
 }
 
 static struct error *prepare(void *context, struct collector_reading *reading)
