@@ -138,7 +138,8 @@ static struct error *keep(struct kept_totals *kept, uint64_t id, const char *byt
 
 	if (kept->bytes.count > UINT32_MAX - PACKED_MAX)
 		return error_create("more threads than an agent can compare");
-	if (!array_push(&kept->threads, thread) || !array_reserve(&kept->bytes, length))
+	/* The bytes first: a thread without them must not be found. */
+	if (!array_reserve(&kept->bytes, length) || !array_push(&kept->threads, thread))
 		return &error_no_memory;
 	memcpy(kept->bytes.items + kept->bytes.count, bytes, length);
 	kept->bytes.count += length;
