@@ -360,7 +360,7 @@ static struct error *open_directory(struct profile_flush *flush)
 	return error_create("%s: another agent writes to this directory", flush->directory);
 }
 
-/* What it begins to do, and how to look at it. */
+/* Print what is measured, where it is sent, and the command that shows it. */
 static void print_beginning(const struct agent_run *r)
 {
 	const struct agent_options *o = &r->options;

@@ -192,8 +192,8 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
 	return b ? common_divisor(b, a % b) : a;
 }
 
-/* Of `before` slices with those after them. Only few hosts are compared by their slices; of more,
- * whole times are compared, so slices are as long as they can be. */
+/* Compare `before` slices with the SLICES_AFTER that follow. Slices are needed only for few hosts;
+ * for more, whole times are compared, and slices are as long as they can be. */
 static struct error *compare_times(struct store *store, const struct store_url *url,
 				   uint64_t before, uint64_t width, struct fleet_run *run)
 {

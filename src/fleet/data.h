@@ -85,7 +85,7 @@ struct fleet_measure {
 	struct {
 		ARRAY(uint32_t);
 	} bases; /* numbers: its base is their sum */
-	/* Of functions: cityHash64() of both names, which the server computes. */
+	/* In measures of functions: cityHash64() of both names, as the server computes it. */
 	uint64_t program_hash, function_hash;
 };
 

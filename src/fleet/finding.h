@@ -41,7 +41,7 @@ struct fleet_findings {
 	size_t too_little;       /* values of hosts left out, as the program ran too little */
 };
 
-/* What it is of. */
+/* The measure in which hosts differ. */
 static inline const struct fleet_measure *fleet_finding_measure(const struct fleet_data *data,
 								const struct fleet_finding *finding)
 {

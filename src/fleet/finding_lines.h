@@ -21,8 +21,8 @@ struct finding_lines {
 	} also; /* how many more there are of its host and program, for each */
 };
 
-/* Of the findings of a report: `all` and `format` say which. `ret` is all zero before, and must be
- * deinitialised, also without memory, which is false. */
+/* Select the findings that a report prints, by its `all` and `format`. `ret` must be all zero
+ * before. False without memory; deinitialise `ret` in any case. */
 bool fleet_finding_lines_find(const struct fleet_report *report,
 			      struct finding_lines *ret) MUST_CHECK;
 void fleet_finding_lines_deinit(struct finding_lines *lines);

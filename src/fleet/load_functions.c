@@ -83,7 +83,8 @@ struct function_loading {
 	struct {
 		MAP(struct text, bool);
 	} nameless;
-	/* Whose keys are not known yet; at this count those that are known by then are taken. */
+	/* Sums whose key has not been read yet. When there are `sums_most`, those whose key has
+	 * been read by then are added. */
 	struct {
 		ARRAY(struct function_sum);
 	} sums;

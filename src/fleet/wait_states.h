@@ -12,7 +12,7 @@
 #include "fleet/load.h"
 #include "state/state.h"
 
-/* Whose waits are on which side of a finding. */
+/* The two sides that findings compare: which hosts or slices belong to each. */
 struct fleet_sides {
 	enum fleet_comparison comparison;
 	const uint8_t

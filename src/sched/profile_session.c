@@ -123,7 +123,7 @@ static const struct guard_options guarded = {
  * long the pause is. */
 #define WAKE_BYTES ((size_t)8 << 10)
 
-/* Of new programs, each event wakes us where the kernel does not record what they map. */
+/* Where the kernel does not record what new programs map, each event wakes us. */
 static size_t wake_bytes(const struct profile_session *session)
 {
 	return profile_has_tables(&session->options) &&

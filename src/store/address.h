@@ -27,7 +27,7 @@ enum store_address_form { STORE_ADDRESS_HTTP, STORE_ADDRESS_QUERY };
 /* Does the text begin with a scheme of this form? */
 bool store_address_has_form(const char *text, enum store_address_form form);
 
-/* Of a query, up to its end or its first question mark. */
+/* Parse an address of this form. That of a query ends at its first question mark. */
 struct error *store_address_parse(const char *text, enum store_address_form form,
 				  struct store_address *ret) MUST_CHECK;
 

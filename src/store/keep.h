@@ -35,8 +35,8 @@ extern const struct store_keep_row store_keeps[STORE_KEEP_COUNT];
  * as it is in `days`, 0 for what a server has, or the default. */
 struct error *store_keep_parse(const char *text, unsigned days[STORE_KEEP_COUNT]) MUST_CHECK;
 
-/* An error if rows would be kept for longer than the stacks and hosts that they refer to. 0: it is
- * not known how long; nothing is said of these. */
+/* An error if rows would be kept for longer than the stacks and hosts that they refer to. A time of
+ * 0 is not known, and not compared. */
 struct error *store_keep_check(const unsigned days[STORE_KEEP_COUNT]) MUST_CHECK;
 
 #endif

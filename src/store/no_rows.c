@@ -13,15 +13,15 @@
 #define NAMED_MOST   8
 #define COUNTED_MOST 1000
 
-/* What there is: names, and when. */
-struct there {
+/* Names that exist, as a text, and the time of their rows. */
+struct existing_names {
 	char names[480];
 	size_t length, shown;
 	uint64_t count;
 	uint64_t first_s, last_s;
 };
 
-static void add_name(struct there *there, const char *name)
+static void add_name(struct existing_names *there, const char *name)
 {
 	const int length =
 		snprintf(there->names + there->length, sizeof(there->names) - there->length,
@@ -33,7 +33,7 @@ static void add_name(struct there *there, const char *name)
 
 static struct error *take_there(void *context, const union store_value *values)
 {
-	struct there *there = context;
+	struct existing_names *there = context;
 	_cleanup_free_ char *name = text_safe_copy(values[0].text);
 
 	if (!name)
@@ -51,7 +51,7 @@ static struct error *take_there(void *context, const union store_value *values)
 }
 
 /* Add to `there` what a query of the columns name, first, last finds. */
-static struct error *find_there(struct store *store, struct sql *sql, struct there *there)
+static struct error *find_there(struct store *store, struct sql *sql, struct existing_names *there)
 {
 	static const struct store_column columns[] = { { "name", STORE_STRING },
 						       { "first", STORE_TIME },
@@ -67,7 +67,7 @@ static struct error *find_there(struct store *store, struct sql *sql, struct the
 
 /* Values of a column of the table; `url` NULL: of all its rows. */
 static struct error *find_values(struct store *store, const struct store_url *url,
-				 const char *table, const char *column, struct there *ret)
+				 const char *table, const char *column, struct existing_names *ret)
 {
 	struct sql sql = store_sql(store);
 
@@ -76,11 +76,11 @@ static struct error *find_values(struct store *store, const struct store_url *ur
 		sql_add_time(&sql, url, SQL_SELECT_HOSTS);
 	else
 		sql_add(&sql, "1");
-	*ret = (struct there){ 0 };
+	*ret = (struct existing_names){ 0 };
 	return find_there(store, &sql, ret);
 }
 
-static void print_more(struct there *there)
+static void print_more(struct existing_names *there)
 {
 	if (there->count > there->shown)
 		snprintf(there->names + there->length, sizeof(there->names) - there->length,
@@ -107,7 +107,7 @@ static struct stamp stamp_of(uint64_t seconds)
 struct error *store_no_label(struct store *store, const struct store_url *url, const char *name)
 {
 	struct sql sql = store_sql(store);
-	struct there there = { 0 };
+	struct existing_names there = { 0 };
 	struct error *err;
 
 	for (size_t i = 0; i < SQL_FACTS; i++)
@@ -154,7 +154,7 @@ static struct error *count_labelled(struct store *store, const struct store_url 
 }
 
 /* The values of a label that hosts have, or of the fact of that name. */
-static struct error *find_labels(struct store *store, const char *name, struct there *ret)
+static struct error *find_labels(struct store *store, const char *name, struct existing_names *ret)
 {
 	const char *fact = sql_fact_column(name);
 	struct sql sql = store_sql(store);
@@ -168,7 +168,7 @@ static struct error *find_labels(struct store *store, const char *name, struct t
 	sql_add(&sql, "has(label_names, ");
 	sql_add_value(&sql, text_of(name));
 	sql_add(&sql, ")%s", fact ? " OR 1" : "");
-	*ret = (struct there){ 0 };
+	*ret = (struct existing_names){ 0 };
 	return find_there(store, &sql, ret);
 }
 
@@ -177,7 +177,7 @@ static struct error *no_such_label(struct store *store, const struct store_url *
 {
 	for (size_t i = 0; i < url->labels.count; i++) {
 		const char *name = url->labels.items[i].name;
-		struct there there;
+		struct existing_names there;
 		uint64_t count;
 		struct error *err = count_labelled(store, url, name, &count);
 
@@ -201,7 +201,7 @@ static struct error *no_such_label(struct store *store, const struct store_url *
 static struct error *no_host(struct store *store, const struct store_url *url)
 {
 	const struct stamp from = stamp_of(url->from_s), to = stamp_of(url->to_s);
-	struct there there;
+	struct existing_names there;
 	struct error *err = find_values(store, NULL, "loads", "host", &there);
 
 	if (err)
@@ -221,7 +221,7 @@ static struct error *no_host(struct store *store, const struct store_url *url)
 /* The error for hosts without rows in the table, or if there are no such hosts. */
 static struct error *no_rows_of(struct store *store, const struct store_url *url, const char *table)
 {
-	struct there there;
+	struct existing_names there;
 	struct error *err = find_values(store, url, "loads", "host", &there);
 
 	if (err)
@@ -237,7 +237,7 @@ struct error *store_nothing(struct store *store, const struct store_url *url, co
 	static const enum store_selector order[] = { STORE_SELECT_PROCESS, STORE_SELECT_COMM,
 						     STORE_SELECT_CGROUP };
 	enum store_selector by = STORE_SELECT_PROCESS;
-	struct there there;
+	struct existing_names there;
 	struct error *err;
 
 	if (strcmp(table, "loads") == 0)
