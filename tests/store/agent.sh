@@ -15,13 +15,21 @@ begin_case() {
 
 # start_agent ARGUMENT...: sends to the database fleet each second; its process is $agent.
 start_agent() {
+	: > "$scratch/agent.out"
 	build/ctprof agent --clickhouse "${agent_url-$store_url/fleet}" --spool "$spool" --host "it's" --interval "${interval:-1}" --comm store_busy "$@" \
 		> "$scratch/agent.out" 2>&1 &
 	agent=$!
 	at_end "kill -KILL $agent"
 }
 
+# Only an agent that measures ends in order: before that, SIGTERM may reach it without its handler, or still as bash.
 end_agent() {
+	local tries
+
+	for tries in $(seq 240); do
+		! grep -q "measuring host" "$scratch/agent.out" || break
+		sleep 0.25
+	done
 	kill -TERM "$agent"
 	wait "$agent" || { cat "$scratch/agent.out"; return 1; }
 }
