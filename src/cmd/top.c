@@ -318,7 +318,7 @@ static struct error *select_numbers(struct top_arguments *a, const char *operand
 		a->batch = true;
 		a->count = a->count ? a->count : 1;
 	}
-	if (err || !number || a->replay || (is_targeted && !operand))
+	if (err || !number || ((a->replay || is_targeted) && !operand))
 		return err;
 	return top_select(a, number);
 }

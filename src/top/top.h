@@ -115,7 +115,7 @@ size_t top_window_number(const struct top *top);
 const char *top_user_name(void *users, uint32_t uid);
 
 /* Restrict the engine to the process or thread of a number, as --pid or --tid would: to the process
- * if it is one's. */
+ * if it is one's. Of a replay, to what has the number in it as a process, or as a thread. */
 struct error *top_select(struct top_arguments *arguments, uint32_t number) MUST_CHECK;
 
 struct error *top_run_batch(struct top *top) MUST_CHECK;

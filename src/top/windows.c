@@ -202,8 +202,13 @@ static void describe_target(struct top *top)
 	const struct top_arguments *a = top->arguments;
 	const size_t numbers = a->target.pids.count + a->tids.count;
 
-	describe_numbers(top, "process", a->target.pids.items, a->target.pids.count);
-	describe_numbers(top, "thread", a->tids.items, a->tids.count);
+	if (a->target.pids.count == 1 && a->tids.count == 1 &&
+	    a->target.pids.items[0] == a->tids.items[0]) {
+		describe_numbers(top, "process or thread", a->tids.items, 1);
+	} else {
+		describe_numbers(top, "process", a->target.pids.items, a->target.pids.count);
+		describe_numbers(top, "thread", a->tids.items, a->tids.count);
+	}
 	if (a->target.cgroup)
 		snprintf(top->target + strlen(top->target),
 			 sizeof(top->target) - strlen(top->target), "%scgroup %.100s",
@@ -281,6 +286,12 @@ struct error *top_select(struct top_arguments *arguments, uint32_t number)
 	uint32_t leader = number;
 	bool is_done;
 
+	/* Which of the two it is, each capture says. */
+	if (arguments->replay)
+		return array_push(&arguments->target.pids, number) &&
+				       array_push(&arguments->tids, number)
+			       ? NULL
+			       : &error_no_memory;
 	/* One that is not there is reported as a process. */
 	if (task_leader(proc, number, &buffer, &leader))
 		leader = number;
