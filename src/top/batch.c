@@ -11,6 +11,7 @@
 #include "cli/terminal.h"
 #include "os/tasks.h"
 #include "security/privileges.h"
+#include "state/filter.h"
 #include "top/top.h"
 #include "tui/columns.h"
 
@@ -304,14 +305,56 @@ static struct error *run_engine(struct top *top)
 	return err;
 }
 
+/* --- replays --- */
+
+/* The filter without its terms for states: those say what threads did, the others which there are.
+ */
+static struct state_filter filter_of_names(const struct state_filter *filter)
+{
+	struct state_filter names = *filter;
+
+	names.count = 0;
+	for (size_t i = 0; i < filter->count; i++)
+		if (filter->terms[i].kind != STATE_TERM_STATE)
+			names.terms[names.count++] = filter->terms[i];
+	return names;
+}
+
+/* Has the window a thread of those that were asked for, whatever it did? */
+static bool has_requested(const struct top *top)
+{
+	const struct state_filter names = filter_of_names(&top->filter);
+	struct state_view view = top->view;
+
+	view.filter = &names;
+	for (size_t i = 0; i < top->window.deltas.count; i++)
+		if (state_view_shows(&view, &top->window.deltas.items[i]))
+			return true;
+	return false;
+}
+
+/* The error for a replay without any thread that was asked for: a misspelt name would look like an
+ * idle one. */
+static struct error *nothing_requested(const struct top *top, size_t windows)
+{
+	const struct state_filter names = filter_of_names(&top->filter);
+	const char *filter = names.count ? top->arguments->filter : NULL;
+
+	if (!filter && !*top->target)
+		return NULL;
+	return error_create("no thread%s%s%s%s%s in %zu window%s", *top->target ? " of " : "",
+			    top->target, filter ? " matches --filter '" : "", filter ? filter : "",
+			    filter ? "'" : "", windows, plural(windows));
+}
+
 /* Windows have the numbers that they have in the recording. */
 static struct error *run_replay(struct top *top)
 {
 	const struct top_arguments *a = top->arguments;
 	const size_t first = replay_at(top->replay);
 	const struct replay_facts *facts = replay_facts(top->replay);
-	size_t told = 0;
-	bool more = true;
+	size_t told = 0, windows = 0;
+	bool more = true, found = top->arguments->inspect;
 	struct error *err = NULL;
 
 	while (!err && !is_over && more) {
@@ -323,10 +366,12 @@ static struct error *run_replay(struct top *top)
 		told = facts->left_out;
 		if (!err)
 			err = print_window(top, replay_at(top->replay));
+		windows++;
+		found = found || err || has_requested(top);
 		more = (!a->count || replay_at(top->replay) - first + 1 < a->count) &&
 		       replay_step(top->replay, 1);
 	}
-	return err;
+	return err || found || is_over ? err : nothing_requested(top, windows);
 }
 
 struct error *top_run_batch(struct top *top)
