@@ -131,6 +131,35 @@ static struct error *read_intervals(struct store_replay *replay)
 	return err;
 }
 
+static struct error *note_row(void *context, const union store_value *row)
+{
+	(void)row;
+	*(bool *)context = true;
+	return NULL;
+}
+
+/* Intervals are those of hosts. If no row of their threads matches, a name may be misspelt: all
+ * windows would be empty. */
+static struct error *check_threads(struct store_replay *replay)
+{
+	static const struct store_column column = { "found", STORE_U8 };
+	struct sql sql;
+	bool selects = false, found = false;
+	struct error *err;
+
+	for (enum store_selector i = STORE_SELECT_PROCESS; i < STORE_SELECTORS; i++)
+		selects = selects || replay->url.globs[i].count;
+	if (!selects)
+		return NULL;
+	sql = store_sql(replay->store);
+	sql_add(&sql, "SELECT 1 FROM threads WHERE ");
+	sql_add_time(&sql, &replay->url, SQL_SELECTORS_ALL);
+	sql_add(&sql, " LIMIT 1");
+	err = store_query(replay->store, &sql, &column, 1, 1, note_row, &found);
+	sql_deinit(&sql);
+	return err || found ? err : store_nothing(replay->store, &replay->url, "threads");
+}
+
 /* Intervals may overlap, if there is a second agent or the clock was set; times of captures
  * increase. */
 static struct error *list_captures(const struct store_replay *replay, struct captures *captures)
@@ -181,6 +210,8 @@ static struct error *open_replay(struct store_replay *replay, const struct store
 		err = read_intervals(replay);
 	if (!err && !replay->intervals.count)
 		err = store_nothing(replay->store, &replay->url, "loads");
+	if (!err)
+		err = check_threads(replay);
 	return err ? err : list_captures(replay, captures);
 }
 

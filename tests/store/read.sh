@@ -217,6 +217,11 @@ replays() {
 	has "several hosts" "$output" "a replay is of one host, and this query selects 3: add e.g. host=web-1"
 	fails 1 $ctprof top --batch --replay "$query?host=web-1&from=$((end_s - 100000))&to=$end_s"
 	has "a long time" "$output" "at most a day"
+	fails 1 $ctprof top --batch --replay "$query?host=web-1&process=ngimx&from=$from&to=$end_s"
+	has "no such process" "$output" "process=ngimx"
+	has "those that are there" "$output" "no rows of threads match; values of 'process' in this time: nginx"
+	fails 1 $ctprof top --batch --count 2 --replay "$query?host=web-1&from=$from&to=$end_s" -f ngimx
+	has "no such name" "$output" "no thread matches --filter 'ngimx' in 2 windows"
 }
 
 # Windows are as long as their intervals, and the states of each thread add up to them. Rows are as the agent sends them:
