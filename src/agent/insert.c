@@ -134,13 +134,10 @@ static void write_insert(FILE *out, const struct insert *insert)
 }
 
 /* Count the rows of this host and time that have the values of the first one, and all of them; and
- * has the server started since that time? */
+ * for how many seconds has the server run? */
 static void write_check(FILE *out, const struct insert *insert)
 {
-	fprintf(out,
-		"SELECT countIf(%s), count(), toUnixTimestamp(now()) - uptime() > %" PRIu64
-		" FROM ",
-		insert->marker, insert->t);
+	fprintf(out, "SELECT countIf(%s), count(), greatest(uptime(), 1) FROM ", insert->marker);
 	write_table(out, insert);
 	fputs(" WHERE host = ", out);
 	sql_put_bytes(out, insert->host);

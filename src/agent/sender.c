@@ -270,10 +270,22 @@ static struct sender_answer send_request(struct sender *sender, int fd,
 
 /* --- has a request arrived? --- */
 
+/* Whether a server that has run for `up_s` seconds has started since the time of the request. Both
+ * are compared as ages, which do not depend on the server's clock. If the clock of this host was
+ * set back, the age of the request is unknown, and the server may have started.
+ *
+ * Checks that older versions wrote into the spool are answered 1 if the server has started since,
+ * and otherwise 0, which no current check is. */
+static bool has_started_since(uint64_t up_s, uint64_t time_s, uint64_t now_s)
+{
+	return up_s && (now_s < time_s || up_s <= now_s - time_s);
+}
+
 /* The answer is how many of the rows that the request has are there ("0": it has not arrived),
- * perhaps how many rows there are of its host and time, and 1 if the server has started since.
- * Fewer rows than the request has are a part of it. False: the answer is no such numbers. */
-static bool take_counts(struct text body, uint64_t count, struct sender_answer *ret)
+ * perhaps how many rows there are of its host and time, and for how many seconds the server has
+ * run. Fewer rows than the request has are a part of it. False: the answer is no such numbers. */
+static bool take_counts(struct text body, const struct request_header *header,
+			struct sender_answer *ret)
 {
 	uint64_t numbers[] = { 0, UINT64_MAX, 0 }, own, all;
 	struct text rest = text_trim(body), word;
@@ -286,24 +298,25 @@ static bool take_counts(struct text body, uint64_t count, struct sender_answer *
 		return false;
 	own = numbers[0];
 	all = numbers[1];
-	ret->has_restarted = numbers[2] != 0;
+	ret->has_restarted = has_started_since(numbers[2], header->time, (uint64_t)time(NULL));
 	ret->outcome = own ? SENDER_DONE : SENDER_ABSENT;
-	ret->found = all < count ? all : count;
-	if (own && all < count) {
-		ret->lost = count - all;
+	ret->found = all < header->count ? all : header->count;
+	if (own && all < header->count) {
+		ret->lost = header->count - all;
 		ret->loss = SENDER_LOSS_PART;
 	}
 	return true;
 }
 
-static void judge_check(const struct sender *sender, const struct http_answer *http, uint64_t count,
-			struct sender_answer *ret)
+static void judge_check(const struct sender *sender, const struct http_answer *http,
+			const struct request_header *header, struct sender_answer *ret)
 {
 	struct sink_judgement judgement = { .verdict = SINK_WAITS };
 
 	if (http->status / 100 != 2)
 		judge(sender, http, &judgement);
-	else if (!take_counts((struct text){ sender->body.bytes, sender->body.length }, count, ret))
+	else if (!take_counts((struct text){ sender->body.bytes, sender->body.length }, header,
+			      ret))
 		snprintf(judgement.said, sizeof(judgement.said),
 			 "the server answers no number to whether a request has arrived");
 	else
@@ -328,7 +341,7 @@ static struct sender_answer check_request(struct sender *sender,
 	err = ask(sender, header, header->check, &http);
 	if (err)
 		return fail(err);
-	judge_check(sender, &http, header->count, &answer);
+	judge_check(sender, &http, header, &answer);
 	return mind_lifetime(sender, header, http.date, answer);
 }
 

@@ -32,7 +32,7 @@ struct sink_request {
 	 * the server: the answer is how many days the server keeps what is in it, if that is older
 	 * and so not kept, and otherwise "0". NULL: it keeps it, however old it is. */
 	const char *lifetime;
-	uint64_t time;    /* of all that is in it, in Unix seconds, for `lifetime` */
+	uint64_t time;    /* of all that is in it, in Unix seconds, for `check` and `lifetime` */
 	const char *what; /* is lost with it: "rows of samples" */
 	/* May be missing if the server died while it took the request: "sums of samples". NULL:
 	 * nothing that `check` does not find. */

@@ -65,7 +65,8 @@ static void add(uint64_t count, size_t bytes)
 				.content_type = "text/plain",
 				.check = check,
 				.lifetime = lifetime,
-				.time = clock_ns(CLOCK_REALTIME) / NS_PER_S,
+				/* The begin of an interval. */
+				.time = clock_ns(CLOCK_REALTIME) / NS_PER_S - 10,
 				.what = "requests of the test",
 				.sums = "sums of the test",
 				.count = 1,

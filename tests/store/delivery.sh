@@ -717,6 +717,7 @@ for word in cut_kept error_kept silent_kept; do
 done
 run_case "sums that may be missing are counted: a part of a request" sums_of_a_part_may_be_missing
 run_case "sums of a request that is found after a kill are there" finds_after_a_kill ok 0
+run_case "checks of an older version are understood" finds_after_a_kill older_check 0
 run_case "sums may be missing if the server has restarted" finds_after_a_kill restarted 1
 run_case "sums are counted if a view fails, new" fails_at_sums new
 run_case "sums are counted if a view fails, old" fails_at_sums old

@@ -62,8 +62,9 @@ MODES = {
     # As long as clients wait, and longer; checks are answered at once.
     "slower": (True, (200, {}, ""), 1),
     "too_slow": (True, (200, {}, ""), 3),
-    # A check says that the server has started anew.
+    # A check says that the server has run for a second, and otherwise for a thousand; or 0, as to an older version.
     "restarted": (True, (200, {}, ""), 0),
+    "older_check": (True, (200, {}, ""), 0),
     # The clock is 20 days ahead.
     "ahead": (True, (200, {}, ""), 0),
     "full": (False, (507, {}, "disk full\n"), 0),
@@ -143,7 +144,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         seconds = 0 if now == "too_slow" else seconds
         if isinstance(what, tuple) and what[0] == 200:
             with lock:
-                what = (200, {}, "14\n" if self.key("lifetime") else f"{arrived.get(self.key('check'), 0)}\t1\t{int(now == 'restarted')}\n")
+                up = {"restarted": 1, "older_check": 0}.get(now, 1000)
+                what = (200, {}, "14\n" if self.key("lifetime") else f"{arrived.get(self.key('check'), 0)}\t1\t{up}\n")
         elif now == "silent_kept" or now == "cut_kept":
             what, seconds = (503, {}, "busy"), 0
         self.answer(what, seconds)
