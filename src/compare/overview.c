@@ -18,6 +18,8 @@ const struct overview_cause_info overview_causes[CAUSE_COUNT] = {
 /* What a group does as it always did counts so much beside what changed. */
 #define LEVEL_WEIGHT 0.1
 
+#define THREADS_UNKNOWN UINT32_MAX
+
 /* With so many spans on a side, a change is weighed by how much that varies over time. */
 #define SPANS_LEAST 3
 
@@ -41,14 +43,17 @@ static bool is_named_ctprof(const struct ctprof_thread *thread)
 	return text_equal(name_text(thread->pcomm), TEXT("ctprof"));
 }
 
-/* A thread of a query stands for all threads of a program. */
+/* A thread of a query stands for all threads of a program. Sums do not tell how many these are: then
+ * no number of seconds is too many for them. */
 static size_t threads_of(const struct ctprof_snapshot *s, const struct ctprof_thread *thread)
 {
 	const uint64_t count = thread->record.values.thread_count.v;
 
-	if (!s->observed_ns || !metric_set_has(&thread->record.measured, METRIC_thread_count))
+	if (!s->observed_ns)
 		return 1;
-	return count > UINT32_MAX ? UINT32_MAX : (size_t)count;
+	if (!metric_set_has(&thread->record.measured, METRIC_thread_count))
+		return THREADS_UNKNOWN;
+	return count > THREADS_UNKNOWN ? THREADS_UNKNOWN : (size_t)count;
 }
 
 /* The number of threads of each key on each side, in its last capture. A report on ctprof itself is
@@ -252,10 +257,25 @@ static double change_seconds(const struct overview_group *group, enum overview_c
 		    seconds_of(cause, value->before, group->threads_before));
 }
 
+/* It used a CPU, hardly does any more, and is there. */
+static bool stands_still(const struct overview_group *group)
+{
+	const struct overview_value *cpu = &group->values[CAUSE_CPU];
+
+	return group->presence == PRESENCE_BOTH && cpu->measured &&
+	       cpu->before > 0.01 * (double)NS_PER_S && cpu->after < cpu->before / 4;
+}
+
+/* Of other causes, a unit is no nanosecond. */
+static bool is_wait(enum overview_cause cause)
+{
+	return cause != CAUSE_CPU && overview_causes[cause].ns == 1;
+}
+
 /* What a fall counts for against a life. */
 static double fall_weight(const struct overview_group *group, enum overview_cause cause)
 {
-	if (cause == CAUSE_CPU_WAIT && overview_stands_still(group))
+	if (cause == CAUSE_CPU_WAIT && stands_still(group))
 		cause = CAUSE_CPU;
 	return overview_causes[cause].fall;
 }
@@ -494,12 +514,12 @@ bool overview_is_reason(const struct overview_group *group, size_t i)
 		       first->score * (has_multiplied(value) ? REASON_SHARE_LOW : REASON_SHARE);
 }
 
-bool overview_stands_still(const struct overview_group *group)
+bool overview_is_idle(const struct overview_group *group)
 {
-	const struct overview_value *cpu = &group->values[CAUSE_CPU];
+	const enum overview_cause first = group->order[0];
+	const struct overview_value *value = &group->values[first];
 
-	return group->presence == PRESENCE_BOTH && cpu->measured &&
-	       cpu->before > 0.01 * (double)NS_PER_S && cpu->after < cpu->before / 4;
+	return stands_still(group) && !(is_wait(first) && value->after > value->before);
 }
 
 bool overview_unseen_leads(const struct overview *overview)

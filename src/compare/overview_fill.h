@@ -37,7 +37,7 @@ struct overview_work {
 	bool *wanted;         /* by key */
 	bool *own;            /* by key: all its threads are ctprof's, which was not asked for */
 	bool *kernel;         /* by key: all its threads are the kernel's */
-	uint32_t *threads[2]; /* by key, in the last capture of each side */
+	size_t *threads[2];   /* by key, in the last capture of each side */
 	struct {
 		ARRAY(struct overview_rates);
 	} sides[2];        /* before and after, by span */

@@ -46,6 +46,13 @@ static void fill_absent(const struct overview_work *work, struct overview_rates 
 
 /* --- the life of threads before a capture --- */
 
+static double age_of(const struct ctprof_snapshot *s)
+{
+	const struct reading ticks = snapshot_age_ticks(s);
+
+	return ticks.measured ? (double)ticks.value / TICKS_PER_S : 0;
+}
+
 /* `seconds` not 0: all is divided by that. */
 static void add_thread(struct overview_work *work, struct overview_rates *rates,
 		       const struct ctprof_thread *thread, uint32_t key, double seconds,
@@ -80,6 +87,10 @@ static bool take_lives(struct overview_work *work, size_t side, size_t number, d
 
 	if (!has_threads || !rates)
 		return false;
+	/* A thread of a query is a program: the time for which its states were known is the sum of
+	 * that of its threads. */
+	if (s->observed_ns)
+		seconds = age_of(s);
 	for (size_t i = 0; i < s->threads.count; i++) {
 		if (key_of[i] == NO_KEY || !work->wanted[key_of[i]])
 			continue;
@@ -233,13 +244,6 @@ static struct view view_of_piece(const struct overview_work *work)
 }
 
 /* --- which spans there are --- */
-
-static double age_of(const struct ctprof_snapshot *s)
-{
-	const struct reading ticks = snapshot_age_ticks(s);
-
-	return ticks.measured ? (double)ticks.value / TICKS_PER_S : 0;
-}
 
 /* A file without a boot is of the same as another whose threads it mostly has. */
 static struct error *is_one_boot(const struct report *report, bool *ret)

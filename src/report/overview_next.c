@@ -83,7 +83,7 @@ static void add_process_command(struct next *next, const struct overview_group *
 
 	if (!target)
 		return;
-	switch (overview_stands_still(group) ? CAUSE_SWITCH : group->order[0]) {
+	switch (overview_is_idle(group) ? CAUSE_SWITCH : group->order[0]) {
 	case CAUSE_CPU:
 	case CAUSE_FAULT:
 		line_add(&command, "where does it run? ctprof profile %s -d 5s", target);
@@ -177,7 +177,7 @@ static const struct overview_group *still_group(const struct next *next,
 	for (size_t i = 0; i < overview_shown(overview); i++) {
 		const struct overview_group *group = &overview->groups.items[i];
 
-		if (group != lead && group->pid && overview_stands_still(group) &&
+		if (group != lead && group->pid && overview_is_idle(group) &&
 		    runs(next, group->pid))
 			return group;
 	}

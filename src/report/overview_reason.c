@@ -147,7 +147,7 @@ size_t overview_told(const struct overview_group *group,
 		told[count] = group->order[count];
 		count++;
 	}
-	if (count && overview_stands_still(group))
+	if (count && overview_is_idle(group))
 		tell(told, &count, CAUSE_CPU, 0);
 	for (size_t i = 0; count && i < CAUSE_COUNT; i++)
 		if (group->order[i] == CAUSE_MEMORY && overview_is_reason(group, i) &&

@@ -249,7 +249,7 @@ static char *life_text(char buffer[3 * AMOUNT_MAX], const struct overview *overv
 
 static void put_group(struct overview_output *o, const struct overview_group *group, size_t column)
 {
-	const char *tail = overview_stands_still(group) ? STILL_WORDS : "";
+	const char *tail = overview_is_idle(group) ? STILL_WORDS : "";
 	struct overview_line line = { .columns = o->columns }, reasons = { 0 };
 	char life[3 * AMOUNT_MAX];
 	size_t used, count;

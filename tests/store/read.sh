@@ -203,6 +203,27 @@ compares_unlike_numbers_of_hosts() {
 	grep -F "200 ms/s of CPU (before: 500 ms/s)" "$scratch/compared"
 }
 
+# Of five threads that used CPUs, four wait for a lock on another host, with the rest of their time in idle: that leads, of
+# rows and of sums.
+leads_with_a_new_wait() {
+	local query at=$((end_s / 60 * 60 - 60)) from
+
+	start_store "$1"
+	query=ch://127.0.0.1:$store_port/fleet
+	$driver schema "$store_url/" fleet
+	insert "loads (host, t, ms) SELECT concat('p-', toString(1 + number % 2)), toDateTime($at - 10 * intDiv(number, 2) - 10), 10000
+		FROM numbers(60)"
+	insert "threads (host, t, ms, process, comm, tgid, tid, started, measured0, measured1, run_time_ns, wait_time_ns, state_lock_ns, state_watched_ns)
+		SELECT concat('p-', toString(1 + number % 2)), toDateTime($at - 10 * intDiv(number, 10) - 10), 10000, 'api', 'api',
+		100, 100 + intDiv(number, 2) % 5, 12345, toUInt64(-1), toUInt64(-1), if(number % 2 = 0, 4000000000, 400000000),
+		if(number % 2 = 0, 6000000000, 600000000), if(number % 2 = 1 AND number % 10 != 1, 9000000000, 0), 10000000000 FROM numbers(300)"
+	for from in $((at - 300)) $((at - 18000)); do
+		$ctprof compare "$query?host=p-1&from=$from&to=$at" "$query?host=p-2&from=$from&to=$at" > "$scratch/compared"
+		equal "the first from $from" "$(grep -A 1 '^What changed most' "$scratch/compared" | tail -n 1)" \
+			"  api  3.60 s/s waiting for locks (none before), 300 ms/s waiting for a CPU (before: 3.00 s/s)"
+	done
+}
+
 # Each row of threads is in the window of its interval.
 replays() {
 	local output from=$((end_s - 600))
@@ -488,6 +509,7 @@ for kind in new old; do
 	run_case "queries say what files say, $kind" reads_what_files_say "$kind"
 	run_case "times are compared, $kind" compares "$kind"
 	run_case "hosts are compared with one of them, $kind" compares_unlike_numbers_of_hosts "$kind"
+	run_case "a new wait leads the summary, $kind" leads_with_a_new_wait "$kind"
 	run_case "intervals are replayed, $kind" replays "$kind"
 	run_case "states of replayed threads add up to the interval, $kind" replays_add_up "$kind"
 	run_case "pages are made, $kind" reports "$kind"

@@ -536,6 +536,45 @@ TEST(locks_of_a_recording)
 	comparison_end(&c);
 }
 
+/* A program of queries of 100 s, whose threads have a number if it is known: its five threads wait for
+ * a lock for 380 s, of 498 s together, and before they used a CPU for 170 s and waited for one for 280 s. */
+static void build_query(struct comparison *c, uint64_t threads)
+{
+	for (size_t side = 0; side < 2; side++) {
+		struct ctprof_snapshot *s = side ? c->after[0] : c->before[0];
+		struct ctprof_thread *thread = live(s, 1000, 1000, 0, "shopd");
+
+		s->observed_ns = s->longest_observed_ns = 100 * NS_PER_S;
+		if (threads)
+			build_number(thread, METRIC_thread_count, threads);
+		else
+			metric_set_remove(&thread->record.measured, METRIC_thread_count);
+		build_number(thread, METRIC_run_time_ns, (side ? 20 : 170) * NS_PER_S);
+		build_number(thread, METRIC_wait_time_ns, (side ? 30 : 280) * NS_PER_S);
+		build_number(thread, METRIC_state_lock_ns, (side ? 380 : 0) * NS_PER_S);
+		build_number(thread, METRIC_state_watched_ns, 498 * NS_PER_S);
+	}
+}
+
+TEST(a_new_wait_of_a_query_leads)
+{
+	for (uint64_t threads = 0; threads <= 5; threads += 5) {
+		struct comparison c;
+		const struct overview_group *group;
+
+		comparison_begin(&c);
+		build_query(&c, threads);
+		group = group_of(overview_of(&c), "shopd");
+		assert_int_equal(group->order[0], CAUSE_LOCK);
+		assert_float_equal(group->values[CAUSE_LOCK].before, 0, 0);
+		assert_float_equal(group->values[CAUSE_LOCK].after, 3.8 * SECOND, 1);
+		assert_float_equal(group->values[CAUSE_LOCK].seconds, 3.8, 1e-9);
+		assert_float_equal(group->values[CAUSE_CPU_WAIT].seconds, 2.5, 1e-9);
+		assert_false(overview_is_idle(group));
+		comparison_end(&c);
+	}
+}
+
 /* A value that cannot be leads to nothing. */
 TEST(impossible_values_do_not_lead)
 {
@@ -582,6 +621,7 @@ UNIT_TESTS(cmocka_unit_test(planted_changes_are_found),
 	   cmocka_unit_test(totals_are_those_of_the_table), cmocka_unit_test(nothing_changed),
 	   cmocka_unit_test(different_boots), cmocka_unit_test(an_older_candidate_is_not_ranked),
 	   cmocka_unit_test(several_captures), cmocka_unit_test(locks_of_a_recording),
+	   cmocka_unit_test(a_new_wait_of_a_query_leads),
 	   cmocka_unit_test(one_capture), cmocka_unit_test(one_group_of_one_capture),
 	   cmocka_unit_test(impossible_values_do_not_lead),
 	   cmocka_unit_test(facts_that_were_not_measured))
