@@ -12,8 +12,6 @@
  * of the server were answered, and else moved behind the others. For some time afterwards, one
  * failure is enough. */
 #define FAILURES_MOST 6
-/* Requests of which a part, or sums, are not stored are reported no more often. */
-#define SAY_PART_NS (3600 * NS_PER_S)
 
 /* --- waiting --- */
 
@@ -103,15 +101,6 @@ void delivery_fail_without_sender(struct delivery *d, struct delivery_channel *c
 
 /* --- answers --- */
 
-/* Is it long since this was said (0: never)? Then it is said now. */
-static bool may_say(uint64_t *said_ns)
-{
-	if (*said_ns && delivery_now() - *said_ns < SAY_PART_NS)
-		return false;
-	*said_ns = delivery_now();
-	return true;
-}
-
 /* The server does not have all of the request, or has `unsummed` rows perhaps without their sums:
  * say so, but not again soon, and count it. */
 static void take_part(struct delivery *d, struct delivery_channel *c,
@@ -124,13 +113,13 @@ static void take_part(struct delivery *d, struct delivery_channel *c,
 	};
 	char number[UNITS_TEXT_MAX];
 
-	if (answer->lost && may_say(&c->part_said_ns))
+	if (answer->lost && delivery_may_say(&c->part_said_ns))
 		delivery_say(d, "%s: %s of a request were not stored%s%s; they are counted as lost",
 			     c->title, units_grouped(number, (__int128)answer->lost, ""),
 			     answer->said[0] ? ": " : "", answer->said);
 	if (spool_remove_part(d->spool, delivery_index(d, c), c->index, reasons[answer->loss],
 			      answer->lost, unsummed) &&
-	    may_say(&c->sums_said_ns))
+	    delivery_may_say(&c->sums_said_ns))
 		delivery_say(d,
 			     "%s: sums by minute and hour may lack rows of a request that was "
 			     "interrupted; these are counted in losses",
@@ -257,6 +246,7 @@ void delivery_take_answer(struct delivery *d, struct delivery_channel *c,
 	const bool was_check = c->job == SENDER_CHECK;
 
 	c->is_busy = false;
+	delivery_tell_of_clock(d, c, answer->ahead_s);
 	switch (answer->outcome) {
 	case SENDER_DONE:
 		take_success(d, c, answer);

@@ -7,8 +7,10 @@
 
 /* A sink that fails every now and then is reported no more often. */
 #define SAY_NS (60 * NS_PER_S)
-/* So are files that cannot be removed. */
-#define SAY_LEFT_NS (3600 * NS_PER_S)
+/* What goes on for long is reported no more often. */
+#define SAY_AGAIN_NS (3600 * NS_PER_S)
+/* A difference of clocks up to this is not reported. */
+#define CLOCKS_DIFFER_S 60
 
 void delivery_say(const struct delivery *d, const char *format, ...)
 {
@@ -73,13 +75,36 @@ void delivery_note_success(struct delivery *d, struct delivery_channel *c)
 	c->was_said = false;
 }
 
+bool delivery_may_say(uint64_t *said_ns)
+{
+	if (*said_ns && delivery_now() - *said_ns < SAY_AGAIN_NS)
+		return false;
+	*said_ns = delivery_now();
+	return true;
+}
+
+void delivery_tell_of_clock(struct delivery *d, struct delivery_channel *c, int64_t ahead_s)
+{
+	const bool is_behind = ahead_s > 0; /* this host */
+	const uint64_t seconds = is_behind ? (uint64_t)ahead_s : -(uint64_t)ahead_s;
+	char span[UNITS_TEXT_MAX];
+
+	if (seconds <= CLOCKS_DIFFER_S || !delivery_may_say(&c->clock_said_ns))
+		return;
+	delivery_say(d,
+		     "%s: the clock of this host is %s %s the server's: its intervals do not line "
+		     "up with those of other hosts; set the clocks (NTP)",
+		     c->title, units_format_span(span, (double)seconds),
+		     is_behind ? "behind" : "ahead of");
+}
+
 void delivery_tell_of_left(struct delivery *d)
 {
 	char number[UNITS_TEXT_MAX];
 	int errnum;
 	size_t count;
 
-	if (d->left_said_ns && delivery_now() - d->left_said_ns < SAY_LEFT_NS)
+	if (d->left_said_ns && delivery_now() - d->left_said_ns < SAY_AGAIN_NS)
 		return;
 	count = spool_left(d->spool, &errnum);
 	if (!count || !errnum)

@@ -265,7 +265,10 @@ static struct sender_answer send_request(struct sender *sender, int fd,
 	answer.outcome = outcomes[judgement.verdict];
 	answer.lost = judgement.refused < header->count ? judgement.refused : header->count;
 	say_judgement(&answer, &http, &judgement);
-	return mind_lifetime(sender, header, http.date, answer);
+	answer = mind_lifetime(sender, header, http.date, answer);
+	/* Not of checks, which something between here and the server may answer from its memory. */
+	answer.ahead_s = http.ahead_s;
+	return answer;
 }
 
 /* --- has a request arrived? --- */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/thread.h"
 #include "base/units.h"
 #include "base/utf8.h"
@@ -215,6 +216,7 @@ struct exchange {
 	size_t header_length;
 	char header[sizeof(((struct http_answer *)0)->header)];
 	uint64_t date;
+	uint64_t sent_s, dated_s; /* when the request began, and when `date` was read */
 	size_t said_length;
 	char said[sizeof(((struct http_answer *)0)->said)];
 	bool is_cut; /* the answer was an error whose text is longer than needed */
@@ -298,6 +300,29 @@ static bool take_value(struct text line, const char *header, char *ret, size_t s
 	return true;
 }
 
+int64_t http_clock_ahead(uint64_t date, uint64_t sent_s, uint64_t arrived_s)
+{
+	const uint64_t earliest = sent_s < arrived_s ? sent_s : arrived_s,
+		       latest = sent_s < arrived_s ? arrived_s : sent_s;
+	uint64_t seconds;
+
+	if (date > latest)
+		seconds = date - latest;
+	else if (date < earliest)
+		/* Its second may have been over when the request was sent. */
+		seconds = earliest - date - 1;
+	else
+		return 0;
+	if (seconds > INT64_MAX)
+		seconds = INT64_MAX;
+	return date > latest ? (int64_t)seconds : -(int64_t)seconds;
+}
+
+static uint64_t now_s(void)
+{
+	return clock_ns(CLOCK_REALTIME) / NS_PER_S;
+}
+
 static void take_line(struct exchange *e, struct text line)
 {
 	char date[64];
@@ -309,6 +334,7 @@ static void take_line(struct exchange *e, struct text line)
 		return;
 	seconds = curl.getdate(date, NULL);
 	e->date = seconds > 0 ? (uint64_t)seconds : 0;
+	e->dated_s = now_s();
 }
 
 static size_t take_header(char *bytes, size_t size, size_t number, void *context)
@@ -545,10 +571,12 @@ static uint64_t retry_after(CURL *handle)
 static struct error *perform(struct exchange *e, struct http_answer *ret)
 {
 	CURL *handle = e->client->handle;
-	const CURLcode failed = curl.easy_perform(handle);
 	struct http_answer answer = { 0 };
 	curl_off_t sent = 0;
+	CURLcode failed;
 
+	e->sent_s = now_s();
+	failed = curl.easy_perform(handle);
 	if (e->err)
 		return take_ptr(e->err);
 	if (failed && !(e->is_cut && failed == CURLE_WRITE_ERROR))
@@ -556,6 +584,7 @@ static struct error *perform(struct exchange *e, struct http_answer *ret)
 	answer.status = status_of(e);
 	answer.retry_after_ns = retry_after(handle);
 	answer.date = e->date;
+	answer.ahead_s = e->date ? http_clock_ahead(e->date, e->sent_s, e->dated_s) : 0;
 	curl.easy_getinfo(handle, CURLINFO_SIZE_UPLOAD_T, &sent);
 	answer.sent_bytes = sent > 0 ? (uint64_t)sent : 0;
 	memcpy(answer.header, e->header, sizeof(answer.header));

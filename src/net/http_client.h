@@ -55,11 +55,19 @@ struct http_answer {
 	long status;
 	uint64_t retry_after_ns; /* of the header Retry-After; 0: none */
 	uint64_t date;       /* of the header Date: the server's clock in Unix seconds; 0: none */
+	int64_t ahead_s;     /* http_clock_ahead() of `date`; 0: none */
 	uint64_t sent_bytes; /* of the body of the request */
 	char header[64];     /* the start of the value of the wanted header: safe text; "": none */
 	char said[512]; /* the start of the body of an answer that is not 2xx: one line of safe text
 			 */
 };
+
+/*
+ * By how many seconds a server's clock is ahead of this host's, or behind it (less than 0), at
+ * least. `date` is in whole seconds, and the server may have written it at any time from `sent_s`
+ * to `arrived_s`, by the clock of this host, which may be set meanwhile. 0: it may be the same.
+ */
+int64_t http_clock_ahead(uint64_t date, uint64_t sent_s, uint64_t arrived_s);
 
 struct http_client;
 

@@ -356,8 +356,23 @@ has_another_clock() {
 	has_arrived 5
 	equal "questions" "$(grep -c lifetime= "$stub/requests")" 3
 	has "losses" "$(last_state)" "lost sink-0 3 requests of the test: too old"
-	equal "lines" "$(said '^said')" 1
+	equal "lines" "$(said '^said')" 2
+	equal "lines about clocks" "$(said 'the clock of this host is .* d .* h behind the server')" 1
 	has "said" "$(cat "$said")" "1 of a request were not stored: they are 20 days old by the clock of the server, which keeps them for 14 days"
+}
+
+# other_clock MODE LINE: a server whose clock is like that takes all; one line says so ("": none does).
+other_clock() {
+	start_stub
+	mode "$1"
+	start_deliver 10000000 "$stub_url"
+	tell add 3 1000
+	end_deliver finish state
+	has_arrived 3
+	arrived_once
+	equal "state" "$(last_state | grep -v ^cpu)" $'state\nwaiting 0 0'
+	equal "lines" "$(said '^said')" "$([ -z "$2" ] && echo 0 || echo 1)"
+	[ -z "$2" ] || grep -x "$2" "$said"
 }
 
 # drops_what_is_old new|old: of rows that are older than their table keeps, each is counted; a server without lifetimes
@@ -722,6 +737,13 @@ run_case "sums may be missing if the server has restarted" finds_after_a_kill re
 run_case "sums are counted if a view fails, new" fails_at_sums new
 run_case "sums are counted if a view fails, old" fails_at_sums old
 run_case "rows that a server with another clock does not keep are counted" has_another_clock
+behind="said sink-0: the clock of this host is 5 min [0-9]* s behind the server's: its intervals do not line up with .*"
+run_case "a line says that this host's clock is behind" other_clock minutes_ahead "$behind"
+run_case "a line says that this host's clock is ahead" other_clock minutes_behind "${behind/behind/ahead of}"
+for word in seconds_ahead no_date; do
+	run_case "no line says that clocks differ: '$word'" other_clock "$word" ""
+done
+run_case "a server with a wrong year is harmless: 1970" other_clock year_1970 "${behind/5 min*behind/[0-9]* d .* ahead of}"
 run_case "rows that are too old for their table are counted, new" drops_what_is_old new 12+3 1
 run_case "rows of any age are stored, old" drops_what_is_old old 15+0 0
 run_case "an hour without a server keeps the newest" is_down_for_an_hour

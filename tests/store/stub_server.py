@@ -65,8 +65,6 @@ MODES = {
     # A check says that the server has run for a second, and otherwise for a thousand; or 0, as to an older version.
     "restarted": (True, (200, {}, ""), 0),
     "older_check": (True, (200, {}, ""), 0),
-    # The clock is 20 days ahead.
-    "ahead": (True, (200, {}, ""), 0),
     "full": (False, (507, {}, "disk full\n"), 0),
     "too_large": (False, (413, {}, "\x1b[31mtoo large\nsecond line"), 0),
     "error": (False, (500, {}, "Code: 49. broken"), 0),
@@ -95,6 +93,16 @@ MODES = {
     "page": (False, (200, {}, "<html>Log in</html>"), 0),
     "moved": (False, (302, {"Location": "http://127.0.0.1:1/"}, ""), 0),
 }
+# All is well but the clock: so many seconds ahead, or what the server says instead of a date.
+CLOCKS = {
+    "ahead": 20 * 86400,
+    "minutes_ahead": 330,
+    "minutes_behind": -330,
+    "seconds_ahead": 30,
+    "year_1970": "Thu, 01 Jan 1970 00:00:01 GMT",
+    "no_date": "\x1b[31m" + "9" * 5000,
+}
+MODES.update({clock: MODES["ok"] for clock in CLOCKS})
 RANDOM = ["ok", "ok", "ok", "slow", "error", "error_kept", "busy", "cut", "cut_kept", "garbage"]
 
 
@@ -122,7 +130,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def date_time_string(self, timestamp=None):
-        return super().date_time_string(time.time() + (20 * 86400 if mode() == "ahead" else 0))
+        clock = CLOCKS.get(mode(), 0)
+        return clock if isinstance(clock, str) else super().date_time_string(time.time() + clock)
 
     def note(self, now, length):
         seen = ("Content-Type", "Content-Encoding", "X-Scope-OrgID", "Authorization")

@@ -27,6 +27,8 @@ static const struct {
 	  "0\r\n\r\n" },
 	{ "/moved",
 	  "HTTP/1.1 302 Moved\r\nDate: next week\r\nLocation: /ok\r\nContent-Length: 0\r\n\r\n" },
+	{ "/far",
+	  "HTTP/1.1 200 OK\r\nDate: Fri, 31 Dec 9999 23:59:59 GMT\r\nContent-Length: 0\r\n\r\n" },
 	{ "/garbage", "\x01\x02\x03\x04 no HTTP at all\r\n\r\n" },
 	{ "/cut", "" },
 	{ "/short", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nonly this" },
@@ -260,6 +262,38 @@ TEST(tells_what_servers_say)
 	close_scene(&scene);
 }
 
+/* A server's clock is known to a second and to the time of a request. */
+TEST(compares_clocks)
+{
+	const uint64_t now = 1790000000;
+	struct http_answer got;
+	struct scene scene;
+
+	assert_int_equal(http_clock_ahead(now, now, now), 0);
+	assert_int_equal(http_clock_ahead(now + 90, now, now), 90);
+	assert_int_equal(http_clock_ahead(now - 90, now, now), -89);
+	assert_int_equal(http_clock_ahead(now - 1, now, now), 0);
+	/* A slow server writes the date at any time of the request. */
+	assert_int_equal(http_clock_ahead(now, now, now + 300), 0);
+	assert_int_equal(http_clock_ahead(now + 300, now, now + 300), 0);
+	assert_int_equal(http_clock_ahead(now + 390, now, now + 300), 90);
+	assert_int_equal(http_clock_ahead(now - 91, now, now + 300), -90);
+	/* The clock of this host is set. */
+	assert_int_equal(http_clock_ahead(now + 100, now + 300, now), 0);
+	assert_int_equal(http_clock_ahead(now + 390, now + 300, now), 90);
+	/* Whatever a server says. */
+	assert_int_equal(http_clock_ahead(UINT64_MAX, 0, 0), INT64_MAX);
+	assert_int_equal(http_clock_ahead(0, UINT64_MAX, UINT64_MAX), -INT64_MAX);
+	open_scene(&scene, (struct http_client_options){ 0 });
+	expect_ok(get(&scene, "/later", &got));
+	assert_true(got.ahead_s < -INT64_C(900000000));
+	expect_ok(get(&scene, "/far", &got));
+	assert_true(got.ahead_s > INT64_C(200000000000));
+	expect_ok(get(&scene, "/moved", &got));
+	assert_int_equal(got.ahead_s, 0);
+	close_scene(&scene);
+}
+
 TEST(bounds_answers)
 {
 	struct http_answer got;
@@ -374,7 +408,7 @@ TEST(refuses_headers_of_more_lines)
 }
 
 UNIT_TESTS(cmocka_unit_test(sends_and_takes), cmocka_unit_test(tells_what_servers_say),
-	   cmocka_unit_test(bounds_answers), cmocka_unit_test(returns_the_error_of_the_taker),
-	   cmocka_unit_test(sends_files_once), cmocka_unit_test(tells_what_was_not_sent),
-	   cmocka_unit_test(reads_passwords_from_a_file),
+	   cmocka_unit_test(compares_clocks), cmocka_unit_test(bounds_answers),
+	   cmocka_unit_test(returns_the_error_of_the_taker), cmocka_unit_test(sends_files_once),
+	   cmocka_unit_test(tells_what_was_not_sent), cmocka_unit_test(reads_passwords_from_a_file),
 	   cmocka_unit_test(refuses_headers_of_more_lines))
