@@ -16,7 +16,7 @@ const struct overview_cause_info overview_causes[CAUSE_COUNT] = {
 };
 
 /* What a group does as it always did counts so much beside what changed. */
-#define LEVEL_WEIGHT 0.1
+#define LEVEL_WEIGHT    0.1
 
 #define THREADS_UNKNOWN UINT32_MAX
 
@@ -43,8 +43,8 @@ static bool is_named_ctprof(const struct ctprof_thread *thread)
 	return text_equal(name_text(thread->pcomm), TEXT("ctprof"));
 }
 
-/* A thread of a query stands for all threads of a program. Sums do not tell how many these are: then
- * no number of seconds is too many for them. */
+/* A thread of a query stands for all threads of a program. Sums do not tell how many these are:
+ * then no number of seconds is too many for them. */
 static size_t threads_of(const struct ctprof_snapshot *s, const struct ctprof_thread *thread)
 {
 	const uint64_t count = thread->record.values.thread_count.v;

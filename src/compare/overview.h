@@ -171,8 +171,8 @@ bool overview_is_missing(const struct overview *overview, enum overview_cause ca
 /* Is the cause at place `i` of its order worth a word? */
 bool overview_is_reason(const struct overview_group *group, size_t i);
 
-/* It used a CPU, hardly does any more, and is there: idle, or it waits. Not if its first cause is a wait
- * that became longer, which says why. */
+/* It used a CPU, hardly does any more, and is there: idle, or it waits. Not if its first cause is a
+ * wait that became longer, which says why. */
 bool overview_is_idle(const struct overview_group *group);
 
 /* Did what is in no capture use more CPU time than any group changed by? */

@@ -34,10 +34,10 @@ struct overview_work {
 	struct overview *overview;
 	struct overview_columns columns;
 	size_t keys;
-	bool *wanted;         /* by key */
-	bool *own;            /* by key: all its threads are ctprof's, which was not asked for */
-	bool *kernel;         /* by key: all its threads are the kernel's */
-	size_t *threads[2];   /* by key, in the last capture of each side */
+	bool *wanted;       /* by key */
+	bool *own;          /* by key: all its threads are ctprof's, which was not asked for */
+	bool *kernel;       /* by key: all its threads are the kernel's */
+	size_t *threads[2]; /* by key, in the last capture of each side */
 	struct {
 		ARRAY(struct overview_rates);
 	} sides[2];        /* before and after, by span */

@@ -536,8 +536,9 @@ TEST(locks_of_a_recording)
 	comparison_end(&c);
 }
 
-/* A program of queries of 100 s, whose threads have a number if it is known: its five threads wait for
- * a lock for 380 s, of 498 s together, and before they used a CPU for 170 s and waited for one for 280 s. */
+/* A program of queries of 100 s, whose threads have a number if it is known: its five threads wait
+ * for a lock for 380 s, of 498 s together, and before they used a CPU for 170 s and waited for one
+ * for 280 s. */
 static void build_query(struct comparison *c, uint64_t threads)
 {
 	for (size_t side = 0; side < 2; side++) {
@@ -621,7 +622,7 @@ UNIT_TESTS(cmocka_unit_test(planted_changes_are_found),
 	   cmocka_unit_test(totals_are_those_of_the_table), cmocka_unit_test(nothing_changed),
 	   cmocka_unit_test(different_boots), cmocka_unit_test(an_older_candidate_is_not_ranked),
 	   cmocka_unit_test(several_captures), cmocka_unit_test(locks_of_a_recording),
-	   cmocka_unit_test(a_new_wait_of_a_query_leads),
-	   cmocka_unit_test(one_capture), cmocka_unit_test(one_group_of_one_capture),
+	   cmocka_unit_test(a_new_wait_of_a_query_leads), cmocka_unit_test(one_capture),
+	   cmocka_unit_test(one_group_of_one_capture),
 	   cmocka_unit_test(impossible_values_do_not_lead),
 	   cmocka_unit_test(facts_that_were_not_measured))
