@@ -132,6 +132,27 @@ static bool add_states(const struct report *report, const struct groups *groups,
 	return true;
 }
 
+static void divide(double times[PART_COUNT], double seconds)
+{
+	for (size_t i = 0; i < PART_COUNT; i++)
+		times[i] = fmax(0, times[i] / seconds);
+}
+
+/* Totals of a query are those of its time, which is as long on both sides. */
+static bool fill_from_queries(struct bar *bar, const struct report *report,
+			      const struct overview_group *group, struct group_sums *sums)
+{
+	const double seconds = (double)report->candidate->longest_observed_ns / (double)NS_PER_S;
+
+	if (!add_states(report, &report->after, group->key, 1, sums, bar->after) ||
+	    (report->comparing &&
+	     !add_states(report, &report->before, group->key, 1, sums, bar->before)))
+		return false;
+	divide(bar->after, seconds);
+	divide(bar->before, seconds);
+	return true;
+}
+
 /* Recordings have totals since their begin, so the times of a window are differences of two. */
 static bool fill_from_states(struct bar *bar, const struct report *report,
 			     const struct overview_group *group, struct group_sums *sums)
@@ -146,8 +167,7 @@ static bool fill_from_states(struct bar *bar, const struct report *report,
 	    (report->comparing &&
 	     !add_states(report, &report->before, group->key, -1, sums, bar->after)))
 		return false;
-	for (size_t i = 0; i < PART_COUNT; i++)
-		bar->after[i] = fmax(0, bar->after[i] / seconds);
+	divide(bar->after, seconds);
 	return true;
 }
 
@@ -185,7 +205,9 @@ static struct error *measure_bars(const struct report *report, struct bars *ret)
 		const struct overview_group *group = &overview->groups.items[i];
 		struct bar bar = { .group = group };
 
-		if (report->has_states)
+		if (report->has_states && report->candidate->longest_observed_ns)
+			done = fill_from_queries(&bar, report, group, sums);
+		else if (report->has_states)
 			done = fill_from_states(&bar, report, group, sums);
 		else
 			fill_from_causes(&bar, group);
