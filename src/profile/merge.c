@@ -61,6 +61,8 @@ static struct error *merge_meta(const struct merge *m)
 	if (!into->captured_at_unix_ns ||
 	    (from->captured_at_unix_ns && from->captured_at_unix_ns < into->captured_at_unix_ns))
 		into->captured_at_unix_ns = from->captured_at_unix_ns;
+	if (into->end_unix_ns < from->end_unix_ns)
+		into->end_unix_ns = from->end_unix_ns;
 	sum_add(&into->duration_ns, from->duration_ns);
 	sum_add(&into->observed_ns, from->observed_ns);
 	if (!into->on_cpu_period_ns)

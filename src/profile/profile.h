@@ -232,8 +232,10 @@ struct profile_meta {
 	const struct name *target; /* "stockd (5058) and 5 children"; NULL: no process was named */
 	const struct name *mode;   /* "on", "off", "both", or NULL when it was imported */
 	uint64_t captured_at_unix_ns;
-	uint64_t duration_ns;       /* of a query: the longest time of one host */
-	uint64_t observed_ns;       /* of a query: the times of its hosts together; 0: of a file */
+	uint64_t end_unix_ns; /* of a query: when the last interval of its hosts ended; 0: of a file
+			       */
+	uint64_t duration_ns; /* of a query: the longest time of one host */
+	uint64_t observed_ns; /* of a query: the times of its hosts together; 0: of a file */
 	uint64_t on_cpu_period_ns;  /* of on-CPU samples; 0: none were taken */
 	uint64_t off_cpu_period_ns; /* of time-weighted sampling; 0: exact */
 	uint32_t cpus;

@@ -33,39 +33,109 @@ static void put_line(struct overview_output *o, const struct overview_line *line
 
 #define NAME_COLUMNS 30
 
-static void add_side_name(struct overview_line *line, const struct side *items, size_t count)
-{
-	const char *slash = strrchr(items[0].name, '/');
-
-	if (count > 1)
-		line_add(line, "%zu captures", count);
-	else
-		line_name(line, text_of(slash && slash[1] ? slash + 1 : items[0].name),
-			  NAME_COLUMNS);
-}
-
 /* Are totals those of a time? */
 static bool is_query(const struct report *report)
 {
 	return report->candidate->observed_ns;
 }
 
+/* The length of a path, or of a URL up to its last slash before the query. */
+static size_t folder_length(const char *name, size_t length)
+{
+	while (length && name[length - 1] != '/')
+		length--;
+	return name[length] ? length : 0;
+}
+
+/* The bytes at the end of a name, from a "&" on, that another has too, beyond the first `same`
+ * bytes. */
+static size_t same_end(struct text name, struct text other, size_t same)
+{
+	const size_t most = (name.length < other.length ? name.length : other.length) - same;
+	size_t end = 0;
+
+	for (size_t i = 1; i <= most; i++) {
+		const char byte = name.bytes[name.length - i];
+
+		if (byte != other.bytes[other.length - i])
+			break;
+		if (byte == '&')
+			end = i;
+	}
+	return end;
+}
+
+/* The parameters of a query that are not those of another: of
+ * "ch://store/ctprof?host=web-1&from=-1h", "host=web-1". Where these have no room, bytes at the
+ * start that are the same are left out. */
+static void add_query_name(struct overview_line *line, struct text name, struct text other)
+{
+	const size_t folder = folder_length(name.bytes, strcspn(name.bytes, "?"));
+	size_t same = 0, start, end, least;
+
+	while (name.bytes[same] && name.bytes[same] == other.bytes[same])
+		same++;
+	for (start = same; start && name.bytes[start - 1] != '?' && name.bytes[start - 1] != '&';)
+		start--;
+	if (start <= folder && same >= folder)
+		start = folder;
+	end = same_end(name, other, same);
+	if (text_equal(name, other) || start == name.length) {
+		start = folder;
+		end = 0;
+	}
+	least = start + end + NAME_COLUMNS < name.length ? name.length - end - NAME_COLUMNS + 1
+							 : start;
+	if (start < least && start < same) {
+		start = least < same ? least : same;
+		while (start && ((unsigned char)name.bytes[start] & 0xc0) == 0x80)
+			start--;
+		line_add(line, "%s", text_ellipsis());
+	}
+	line_name(line, (struct text){ name.bytes + start, name.length - end - start },
+		  NAME_COLUMNS);
+}
+
+static void add_side_name(struct overview_line *line, const struct report *report, size_t side)
+{
+	const struct sides *sides = report->sides;
+	const size_t first = side ? sides->baselines : 0,
+		     count = side ? sides->count - first : sides->baselines;
+	const struct text name = text_of(sides->items[first].name);
+	const size_t folder = folder_length(name.bytes, name.length);
+
+	if (count > 1)
+		line_add(line, "%zu captures", count);
+	else if (is_query(report) && sides->count == 2)
+		add_query_name(line, name, text_of(sides->items[!side].name));
+	else
+		line_name(line, (struct text){ name.bytes + folder, name.length - folder },
+			  NAME_COLUMNS);
+}
+
+/* Are both sides queries of times that overlap? */
+static bool is_same_time(const struct report *report)
+{
+	return is_query(report) && fabs(report->elapsed_s) * (double)NS_PER_S <
+					   (double)report->candidate->longest_observed_ns;
+}
+
 static void put_heading(struct overview_output *o)
 {
 	const struct report *report = o->report;
 	const struct sides *sides = report->sides;
-	size_t before = sides->baselines, after = sides->count - before;
+	const size_t before = sides->baselines;
 	const char *what = is_query(report) ? "programs" : "threads", *comma = "";
 	char time[AMOUNT_MAX];
 	struct overview_line line = { .columns = o->columns };
 
 	if (before) {
-		add_side_name(&line, sides->items, before);
+		add_side_name(&line, report, 0);
 		line_add(&line, " -> ");
 	}
-	add_side_name(&line, sides->items + before, after);
+	add_side_name(&line, report, 1);
 	line_add(&line, ": ");
-	if (before && report->has_elapsed) {
+	if (before && report->has_elapsed && !is_same_time(report)) {
 		line_add(&line, "%s apart%s", amount_time(time, fabs(report->elapsed_s)),
 			 report->boots == BOOTS_DIFFERENT && !is_query(report)
 				 ? ", of different boots"

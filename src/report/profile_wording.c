@@ -11,6 +11,8 @@
 #include "report/flame_walk.h"
 #include "report/visible.h"
 
+#define DAY_S 86400
+
 /* --- the whole --- */
 
 /* Titles by content: on-CPU time, off-CPU time, and whether it is a difference. */
@@ -52,13 +54,30 @@ static const char *separated(bool *any)
 	return comma;
 }
 
+/* "2026-11-20 12:30:05 UTC", and of a query "2026-11-20 12:30:05 to 13:30:05 UTC", with the day if
+ * the end is on another one. */
+static void print_time(FILE *out, const struct profile_meta *meta)
+{
+	const time_t begin = (time_t)(meta->captured_at_unix_ns / NS_PER_S),
+		     end = (time_t)(meta->end_unix_ns / NS_PER_S);
+	char day[20], time[20], end_day[20], end_time[20];
+	struct tm tm;
+
+	if (!gmtime_r(&begin, &tm) || !strftime(day, sizeof(day), "%Y-%m-%d", &tm) ||
+	    !strftime(time, sizeof(time), "%H:%M:%S", &tm))
+		return;
+	fprintf(out, "%s %s", day, time);
+	if (end && gmtime_r(&end, &tm) && strftime(end_day, sizeof(end_day), "%Y-%m-%d ", &tm) &&
+	    strftime(end_time, sizeof(end_time), "%H:%M:%S", &tm))
+		fprintf(out, " to %s%s", begin / DAY_S == end / DAY_S ? "" : end_day, end_time);
+	fputs(" UTC", out);
+}
+
 void profile_origin(FILE *out, const struct profile_report *report)
 {
 	const struct profile_meta *meta = &report->profile->meta;
-	time_t seconds = (time_t)(meta->captured_at_unix_ns / NS_PER_S);
-	char value[UNITS_TEXT_MAX], stamp[40];
+	char value[UNITS_TEXT_MAX];
 	bool any = false;
-	struct tm tm;
 
 	if (meta->host)
 		fprintf(out, "%s%s", separated(&any), meta->host->bytes);
@@ -69,9 +88,10 @@ void profile_origin(FILE *out, const struct profile_report *report)
 			units_format(value, UNIT_NS, meta->duration_ns));
 	if (meta->duration_ns && meta->cpus)
 		fprintf(out, " on %" PRIu32 " CPU%s", meta->cpus, plural(meta->cpus));
-	if (meta->captured_at_unix_ns && gmtime_r(&seconds, &tm) &&
-	    strftime(stamp, sizeof(stamp), "%Y-%m-%d %H:%M:%S UTC", &tm))
-		fprintf(out, "%s%s", separated(&any), stamp);
+	if (meta->captured_at_unix_ns) {
+		fputs(separated(&any), out);
+		print_time(out, meta);
+	}
 	if (meta->command)
 		fprintf(out, "%s%s", any ? ": " : "", meta->command->bytes);
 }

@@ -16,6 +16,8 @@
 enum load_column {
 	LOAD_HOST,
 	LOAD_MS,
+	LOAD_FIRST,
+	LOAD_END,
 	LOAD_THREADS,
 	LOAD_AGENT,
 	LOAD_BPF,
@@ -32,6 +34,8 @@ enum load_column {
 static const struct store_column load_columns[LOAD_COLUMNS] = {
 	[LOAD_HOST] = { "host", STORE_STRING },
 	[LOAD_MS] = { "ms", STORE_U64 },
+	[LOAD_FIRST] = { "first", STORE_TIME },
+	[LOAD_END] = { "end", STORE_U64 },
 	[LOAD_THREADS] = { "threads", STORE_U64 },
 	[LOAD_AGENT] = { "agent_cpu_ns", STORE_U64 },
 	[LOAD_BPF] = { "bpf_ns", STORE_U64 },
@@ -96,6 +100,10 @@ static struct error *take_load(void *context, const union store_value *values)
 	sum_add(&hosts->observed_ns, host.observed_ns);
 	if (host.observed_ns > hosts->longest_ns)
 		hosts->longest_ns = host.observed_ns;
+	if (!hosts->first_s || values[LOAD_FIRST].number < hosts->first_s)
+		hosts->first_s = values[LOAD_FIRST].number;
+	if (values[LOAD_END].number > hosts->end_s)
+		hosts->end_s = values[LOAD_END].number;
 	return NULL;
 }
 
@@ -105,10 +113,11 @@ static struct error *read_loads(struct store *store, const struct store_url *url
 	struct sql sql = store_sql(store);
 	struct error *err;
 
-	sql_add(&sql, "SELECT toString(host), sum(ms), toUInt64(max(threads)), sum(agent_cpu_ns), "
-		      "sum(bpf_ns), sum(cpu_some_ns), sum(memory_some_ns), sum(memory_full_ns), "
-		      "sum(io_some_ns), sum(io_full_ns), sum(irq_full_ns), groupBitOr(measured) "
-		      "FROM loads WHERE ");
+	sql_add(&sql,
+		"SELECT toString(host), sum(ms), min(t), max(toUInt64(t) + toUInt64(intDiv(ms "
+		"+ 999, 1000))), toUInt64(max(threads)), sum(agent_cpu_ns), sum(bpf_ns), "
+		"sum(cpu_some_ns), sum(memory_some_ns), sum(memory_full_ns), sum(io_some_ns), "
+		"sum(io_full_ns), sum(irq_full_ns), groupBitOr(measured) FROM loads WHERE ");
 	sql_add_time(&sql, url, SQL_SELECT_HOSTS);
 	sql_add(&sql, " GROUP BY host");
 	err = store_query(store, &sql, load_columns, LOAD_COLUMNS, HOSTS_MOST, take_load, hosts);
@@ -124,7 +133,8 @@ static struct error *read_hours(struct store *store, const struct store_url *url
 	struct sql sql = store_sql(store);
 	struct error *err;
 
-	sql_add(&sql, "SELECT toString(host), toUInt64(uniqExact(t) * 3600000)");
+	sql_add(&sql, "SELECT toString(host), toUInt64(uniqExact(t) * 3600000), min(t), "
+		      "max(toUInt64(t) + toUInt64(3600))");
 	for (size_t i = LOAD_THREADS; i < LOAD_COLUMNS; i++)
 		sql_add(&sql, ", toUInt64(0)");
 	sql_add(&sql, " FROM ");

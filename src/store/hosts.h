@@ -36,6 +36,7 @@ struct store_hosts {
 	ARRAY(struct store_host); /* by name */
 	uint64_t observed_ns;     /* of all together */
 	uint64_t longest_ns;      /* of one */
+	uint64_t first_s, end_s;  /* when the first interval of all began, and the last ended */
 };
 
 /* Fails if no host that the URL selects has rows (errnum ENODATA); the error names those that do.

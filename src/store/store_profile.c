@@ -405,7 +405,8 @@ static struct error *set_meta(struct profile_loading *loading, const struct stor
 		err = name_of(loading, text_of(kernel), &meta->kernel);
 	if (!err)
 		err = name_of(loading, TEXT("both"), &meta->mode);
-	meta->captured_at_unix_ns = loading->url->from_s * NS_PER_S;
+	meta->captured_at_unix_ns = hosts->first_s * NS_PER_S;
+	meta->end_unix_ns = hosts->end_s * NS_PER_S;
 	meta->duration_ns = hosts->longest_ns;
 	meta->lacks_threads = true;
 	meta->observed_ns = hosts->observed_ns;

@@ -318,7 +318,7 @@ static struct error *load(struct snapshot_loading *loading, struct store *store)
 	if (!err)
 		err = set_hosts(snapshot, &hosts);
 	if (!err) {
-		snapshot->captured_at_unix_ns = reading_of(loading->url->to_s * NS_PER_S);
+		snapshot->captured_at_unix_ns = reading_of(hosts.end_s * NS_PER_S);
 		snapshot_sort(snapshot);
 		snapshot->observed_ns = hosts.observed_ns;
 		snapshot->longest_observed_ns = hosts.longest_ns;

@@ -50,6 +50,16 @@ folded_by_server() {
 		WHERE t < toDateTime($end_s) AND $1 GROUP BY name ORDER BY name" | tr '\t' ' ' | sort
 }
 
+# time_of_end BEGIN: end_s as it is written after BEGIN, with its day if that is another one.
+time_of_end() {
+	if (($1 / 86400 == end_s / 86400)); then date -u -d "@$end_s" +%T; else date -u -d "@$end_s" '+%F %T'; fi
+}
+
+# heading SELECTION SELECTION: how a comparison names both sides.
+heading() {
+	$ctprof compare "$query?to=$end_s&$1" "$query?to=$end_s&$2" 2> "$scratch/notes" | sed -n '1s/: .*//p'
+}
+
 # Each nanosecond of the rows is in the picture, of rows and of sums, for each selection.
 reads_profiles() {
 	fill "$1"
@@ -64,6 +74,8 @@ reads_profiles() {
 	has "hosts apart" "$($ctprof flame -q "$query?to=$end_s&by=host")" "web-3/nginx"
 	has_not "threads, which samples do not tell" "$($ctprof flame -q "$query?to=$end_s")" threads
 	has "hosts in words" "$($ctprof flame -q "$query?to=$end_s")" "3 hosts, Linux 6.1.0, 3600.000s on 12 CPUs"
+	has "the time of the rows, not of the query" "$($ctprof flame -q "$query?to=$((end_s + 600))&from=-3d")" \
+		", $(date -u -d "@$((end_s - 5400))" '+%F %T') to $(time_of_end $((end_s - 5400))) UTC"
 	$ctprof flame -q --diff "$query?to=$end_s&host=web-1" "$query?to=$end_s&host=web-2" -o "$scratch/diff.svg"
 	grep -q do_syscall_64 "$scratch/diff.svg"
 }
@@ -173,6 +185,10 @@ compares() {
 	has "two times" "$(change "$before" "$after")" \
 		"$(sum_by_server 'sum(run_time_ns)' "t >= toDateTime($at - 600)")"
 	equal "notes" "$(cat "$scratch/notes")" ""
+	equal "what differs" "$(heading "host=web-1&from=$((at - 600))" "host=web-2&from=$((at - 600))")" "host=web-1 -> host=web-2"
+	equal "what differs" "$(heading "from=$((at - 600))&host=web-1" 'host=web-1')" "from=$((at - 600))&host=web-1 -> host=web-1"
+	equal "the end of a long name" "$(heading 'host=web-1&host=not-the-host-of-another-zone-1' 'host=web-1&host=not-the-host-of-another-zone-2')" \
+		"…ot-the-host-of-another-zone-1 -> …ot-the-host-of-another-zone-2"
 	before="$query?from=$((at - 1800))&to=$((at - 600))"
 	change "$before" "$after" > "$scratch/change"
 	has "notes" "$(cat "$scratch/notes")" "are scaled to"
@@ -206,21 +222,26 @@ compares_unlike_numbers_of_hosts() {
 # Of five threads that used CPUs, four wait for a lock on another host, with the rest of their time in idle: that leads, of
 # rows and of sums.
 leads_with_a_new_wait() {
-	local query at=$((end_s / 60 * 60 - 60)) from
+	local query at=$((end_s / 60 * 60 - 60)) from bar
 
 	start_store "$1"
 	query=ch://127.0.0.1:$store_port/fleet
 	$driver schema "$store_url/" fleet
 	insert "loads (host, t, ms) SELECT concat('p-', toString(1 + number % 2)), toDateTime($at - 10 * intDiv(number, 2) - 10), 10000
 		FROM numbers(60)"
-	insert "threads (host, t, ms, process, comm, tgid, tid, started, measured0, measured1, run_time_ns, wait_time_ns, state_lock_ns, state_watched_ns)
+	insert "threads (host, t, ms, process, comm, tgid, tid, started, measured0, measured1, run_time_ns, wait_time_ns, state_lock_ns, state_watched_ns,
+		state_exec_ns, state_runnable_ns)
 		SELECT concat('p-', toString(1 + number % 2)), toDateTime($at - 10 * intDiv(number, 10) - 10), 10000, 'api', 'api',
-		100, 100 + intDiv(number, 2) % 5, 12345, toUInt64(-1), toUInt64(-1), if(number % 2 = 0, 4000000000, 400000000),
-		if(number % 2 = 0, 6000000000, 600000000), if(number % 2 = 1 AND number % 10 != 1, 9000000000, 0), 10000000000 FROM numbers(300)"
+		100, 100 + intDiv(number, 2) % 5, 12345, toUInt64(-1), toUInt64(-1), if(number % 2 = 0, 4000000000, 400000000) AS ran,
+		if(number % 2 = 0, 6000000000, 600000000) AS waited, if(number % 2 = 1 AND number % 10 != 1, 9000000000, 0), 10000000000, ran, waited FROM numbers(300)"
 	for from in $((at - 300)) $((at - 18000)); do
 		$ctprof compare "$query?host=p-1&from=$from&to=$at" "$query?host=p-2&from=$from&to=$at" > "$scratch/compared"
 		equal "the first from $from" "$(grep -A 1 '^What changed most' "$scratch/compared" | tail -n 1)" \
 			"  api  3.60 s/s waiting for locks (none before), 300 ms/s waiting for a CPU (before: 3.00 s/s)"
+		$ctprof report -q "$query?host=p-1&from=$from&to=$at" "$query?host=p-2&from=$from&to=$at" -o "$scratch/page.html"
+		for bar in "waiting for locks: 3.60 s/s" "waiting for a CPU: 300 ms/s" "before, running: 2.00 s/s" "before, waiting for a CPU: 3.00 s/s"; do
+			has "bars from $from" "$(cat "$scratch/page.html")" "<title>$bar</title>"
+		done
 	done
 }
 
