@@ -24,6 +24,16 @@ static char *terminate(struct text text)
 	return string;
 }
 
+/* Other formats take comments behind values. No value of an option has such a word. */
+static bool has_comment(struct text value)
+{
+	for (size_t i = 0; i < value.length; i++)
+		if (value.bytes[i] == '#' &&
+		    (!i || value.bytes[i - 1] == ' ' || value.bytes[i - 1] == '\t'))
+			return true;
+	return false;
+}
+
 static struct error *take_line(struct config *config, struct text text, unsigned line)
 {
 	struct config_row row = { .line = line };
@@ -37,6 +47,8 @@ static struct error *take_line(struct config *config, struct text text, unsigned
 	text_cut(&text, '=', &key);
 	key = text_trim(key);
 	text = text_trim(text);
+	if (has_comment(text))
+		return malformed(config->path, line, "write the comment on a line of its own");
 	if (!key.length || !text.length)
 		return malformed(config->path, line,
 				 key.length ? "there is no value" : "there is no key");

@@ -299,6 +299,33 @@ static void print_identity(const struct agent_identity *identity)
 	printf("\nmeasure every %g s\n", (double)identity->interval_ns / NS_PER_S);
 }
 
+static void print_span(const char *before, double seconds)
+{
+	char span[UNITS_TEXT_MAX];
+
+	printf("%s%s\n", before, units_format_span(span, seconds));
+}
+
+static void print_file(const char *before, const char *path)
+{
+	if (!path)
+		return;
+	print_safe(before, path);
+	printf("\n");
+}
+
+static void print_keep(const struct keep *keep)
+{
+	char size[UNITS_TEXT_MAX];
+
+	if (keep->age_ms)
+		print_span("remove profiles that are older than ", (double)keep->age_ms / 1000);
+	if (!keep->bytes)
+		return;
+	units_format(size, UNIT_BYTES, (__int128)keep->bytes);
+	printf("remove the oldest profiles when all have more than %s\n", size);
+}
+
 static int print_plan(const struct agent_arguments *a, const struct config *config,
 		      const struct agent_identity *identity)
 {
@@ -310,6 +337,10 @@ static int print_plan(const struct agent_arguments *a, const struct config *conf
 	}
 	print_identity(identity);
 	print_stores(a);
+	print_keep(&a->flush.keep);
+	print_file("send profiles for the tenant ", a->tenant);
+	print_file("read passwords of stores from ", a->netrc);
+	print_file("verify servers by the certificates in ", a->ca_file);
 	if (count_stores(a)) {
 		units_format(size, UNIT_BYTES, (__int128)a->spool_bytes);
 		printf("keep at most %s", size);
@@ -318,6 +349,10 @@ static int print_plan(const struct agent_arguments *a, const struct config *conf
 	}
 	units_format(size, UNIT_BYTES, (__int128)a->profile.memory_limit);
 	printf("use at most %s of memory\n", size);
+	if (a->inlined)
+		printf("read debug information, for inlined functions, source files and lines\n");
+	if (a->profile.duration_ns)
+		print_span("stop after ", (double)a->profile.duration_ns / NS_PER_S);
 	return STATUS_DONE;
 }
 

@@ -193,12 +193,17 @@ write profiles to /tmp/?[1mx
 
 # The command line replaces keys, also those that may repeat.
 command_line_wins() {
-	printf 'host = a\nlabel = version=1\nlabel = rack=2\ndirectory = /tmp/x\nno-children = no\n' > "$scratch/agent.conf"
-	equal "plan" "$("$ctprof" agent --config "$scratch/agent.conf" --check-config --host b --label version=3 -i 5s | sed 1d)" \
+	printf 'host = a\nlabel = version=1\nlabel = rack=2\ndirectory = /tmp/x\nno-children = no\nkeep = 7d\n' > "$scratch/agent.conf"
+	equal "plan" "$("$ctprof" agent --config "$scratch/agent.conf" --check-config --host b --label version=3 -i 5s --keep 1GiB \
+		--tenant shop --inlined -d 1h | sed 1d)" \
 		"host b, version=3
 measure every 5 s
 write profiles to /tmp/x
-use at most 256.000MiB of memory"
+remove the oldest profiles when all have more than 1.000GiB
+send profiles for the tenant shop
+use at most 256.000MiB of memory
+read debug information, for inlined functions, source files and lines
+stop after 1 h 0 min"
 }
 
 run_case "agent: mistakes in the configuration name their line" mistakes_are_named

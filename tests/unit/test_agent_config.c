@@ -45,6 +45,8 @@ TEST(errors_name_the_line)
 	struct config config;
 
 	refuse("a = b\nword\n", "agent.conf:2: expected 'key = value'");
+	refuse("label = a=1 # the rack\n", "agent.conf:1: write the comment on a line of its own");
+	refuse("\na =\t# b", "agent.conf:2: write the comment on a line of its own");
 	refuse("= b", "agent.conf:1: there is no key");
 	refuse("\na =\n", "agent.conf:2: there is no value");
 	expect_error(config_parse("agent.conf", memcpy(calloc(1, 8), "a=b\0c", 5), 5, &config),
