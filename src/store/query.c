@@ -80,18 +80,17 @@ bool store_denies_user(long status, const char *said)
 	return false;
 }
 
-/* The machine is named as netrc(5) has it: without a port, and without brackets. */
-static struct error *denied(const struct store_url *url)
+/* netrc(5) names the machine without a port, and without brackets. */
+struct error *store_access_error(const char *server, const char *user, const char *file)
 {
-	const char *host = strstr(url->server, "://") + 3;
+	const char *host = strstr(server, "://") + 3;
 	const bool is_address = *host == '[';
 	const size_t length = strcspn(host, is_address ? "]" : ":/");
 
-	return error_create(
-		"the server denies access: ~/.netrc, or the file that CTPROF_NETRC "
-		"names, needs the line 'machine %.*s login %s password PASSWORD' with the right "
-		"password",
-		(int)(length - is_address), host + is_address, url->user ? url->user : "USER");
+	return error_create("the server denies access: %s needs the line 'machine %.*s login %s "
+			    "password PASSWORD' with the right password",
+			    file, (int)(length - is_address), host + is_address,
+			    user ? user : "USER");
 }
 
 struct error *store_refusal(const struct store_url *url, long status, const char *said)
@@ -99,7 +98,8 @@ struct error *store_refusal(const struct store_url *url, long status, const char
 	unsigned code;
 
 	if (store_denies_user(status, said))
-		return denied(url);
+		return store_access_error(url->server, url->user,
+					  "~/.netrc, or the file that CTPROF_NETRC names,");
 	if (!code_of(said, &code)) {
 		if (status == 403)
 			return error_create("the server denies access: %s",

@@ -54,6 +54,10 @@ DEFINE_CLEANUP(store_close, struct store *)
 /* Did the server not know the user, or not take the password? */
 bool store_denies_user(long status, const char *said);
 
+/* The error for that. `server` is a URL, `user` NULL if none is known, and `file` says from where
+ * the password is read. */
+struct error *store_access_error(const char *server, const char *user, const char *file) MUST_CHECK;
+
 /* The error for what a server said with this status: "Code: 60. DB::Exception: ...". */
 struct error *store_refusal(const struct store_url *url, long status, const char *said) MUST_CHECK;
 

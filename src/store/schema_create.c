@@ -14,10 +14,6 @@ struct asking {
 	const char *settings; /* "&name=value" */
 };
 
-static const char needs_password[] =
-	"; the file of --netrc-file needs the line 'machine HOST login "
-	"USER password PASSWORD'";
-
 /* --- requests --- */
 
 /* Send a query, and the data of an INSERT behind it in one body. Rows of the answer go to `reader`
@@ -50,10 +46,11 @@ static struct error *send(const struct asking *asking, const char *query, struct
 	err = http_client_send(asking->client, &request, &answer);
 	if (err)
 		return err;
+	if (store_denies_user(answer.status, answer.said))
+		return store_access_error(asking->server, NULL, "the file of --netrc-file");
 	if (answer.status / 100 != 2)
-		return error_create(
-			"%s%s", *answer.said ? answer.said : "the server refuses the query",
-			store_denies_user(answer.status, answer.said) ? needs_password : "");
+		return error_create("%s",
+				    *answer.said ? answer.said : "the server refuses the query");
 	return reader ? rows_reader_finish(reader) : NULL;
 }
 

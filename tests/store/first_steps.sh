@@ -150,7 +150,7 @@ starts_with_a_password() {
 	# The same store again, and commands without its password.
 	CLICKHOUSE_CONFIG=$scratch/config packaging/start-store --netrc-file "$scratch/netrc" "$store_port"
 	fails 1 packaging/start-store "$store_port"
-	has "what the file needs" "$output" "the file of --netrc-file needs the line 'machine HOST login USER password PASSWORD'"
+	has "what the file needs" "$output" "denies access: the file of --netrc-file needs the line 'machine localhost login USER password PASSWORD'"
 	fails 1 packaging/start-store --netrc-file "$scratch/none" "$store_port"
 	has "no file" "$output" "a server listens already"
 	fails 1 env HOME=/nonexistent build/ctprof show "ch://localhost:$store_port/ctprof"
