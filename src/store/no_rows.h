@@ -8,9 +8,10 @@
 
 #include "store/query.h"
 
-/* No rows in `table` ("samples", "states", "threads" or "loads"): labels or values of labels, if a
- * label of the URL selects no host; the most frequent values of the column that the URL selects by;
- * or hosts and times. */
+/* No rows in `table` ("samples", "states", "threads" or "loads"): says which condition of the URL
+ * selects nothing, alone or together with those before it, in the order host, labels, process,
+ * comm, cgroup; and labels, values of a label, the most frequent values of a column, or hosts and
+ * times. */
 struct error *store_nothing(struct store *store, const struct store_url *url,
 			    const char *table) MUST_CHECK;
 

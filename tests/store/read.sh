@@ -352,6 +352,8 @@ tells_what_there_is() {
 	fill "$1"
 	fails 1 $ctprof flame "$query?host=db-*&to=$end_s"
 	has "hosts" "$output" "the store has web-1, web-2, web-3, from 20"
+	fails 1 $ctprof flame "$query?host=db-*&label.version=1.2&to=$end_s"
+	has "hosts, beside a label" "$output" "the store has web-1, web-2, web-3, from 20"
 	fails 1 $ctprof flame "$query?process=mysqld&to=$end_s"
 	has "processes" "$output" "values of 'process' in this time: "
 	fails 1 $ctprof show "$query?comm=x';DROP%20TABLE%20samples&to=$end_s"
@@ -362,6 +364,18 @@ tells_what_there_is() {
 		fails 1 $ctprof $command "$query?label.version=1.2&label.version=1.1&label.kernel=5*%1b&to=$end_s"
 		has "values of a fact" "$output" "no host matches label.kernel; its values are: 6.1.0"
 	done
+	# Each condition selects something, but not together with those before it.
+	for command in flame show "fleet outliers"; do
+		fails 1 $ctprof $command "$query?host=web-1&label.owner=it*&label.version=1.2&to=$end_s"
+		has "a label of other hosts" "$output" "of the hosts that the other conditions select from 20"
+		has "a label of other hosts" "$output" "Z, none matches label.version; their values are: 1.1"
+	done
+	insert "hosts (host, seen, boot) SELECT 'bare', toDateTime($end_s), 'b'"
+	insert "loads (host, t, ms, threads) SELECT 'bare', toDateTime($end_s - 10), 10000, 200"
+	fails 1 $ctprof show "$query?host=bare&label.version=1.2&to=$end_s"
+	has "a label that other hosts have" "$output" "Z, none has a label 'version'"
+	fails 1 $ctprof show "$query?process=nginx&comm=w&to=$end_s"
+	has "the second condition" "$output" "values of 'comm' in this time: worker-"
 	insert "hosts (host, seen, boot, label_names, label_values) SELECT concat('db-', toString(number)), toDateTime($end_s), 'b',
 		['version', concat('l', toString(number))], [concat(toString(number), '$(printf 'x%.0s' {1..200})'), ''] FROM numbers(20)"
 	fails 1 $ctprof flame "$query?label.version=2&to=$end_s"
@@ -375,7 +389,7 @@ tells_what_there_is() {
 	# Sums of its hour are of other times, and count only if rows of the time are no longer kept.
 	for command in flame show; do
 		fails 1 $ctprof $command "$query?from=$((end_s + 60))&to=$((end_s + 120))"
-		has "the hour of others" "$output" "the store has web-1, web-2, web-3, from 20"
+		has "the hour of others" "$output" "the store has web-1, web-2, web-3, bare, from 20"
 	done
 	fails 1 $ctprof flame "ch://127.0.0.1:$store_port/nothing"
 	has "a database" "$output" "there is no such database"
