@@ -147,11 +147,14 @@ static void get_host_cell(const void *context, const void *row, const struct tab
 		table_printf(ret, "%.19sZ", seen);
 		return;
 	case SILENT:
-		if (host->seen_s + FLEET_SILENT_S < run->to_s)
-			ret->value = (struct table_value){
-				.type = TABLE_NS,
-				.count = (run->to_s - host->seen_s) * NS_PER_S,
-			};
+		if (host->seen_s + FLEET_SILENT_S >= run->to_s)
+			return;
+		ret->value = (struct table_value){
+			.type = TABLE_NS,
+			.count = (run->to_s - host->seen_s) * NS_PER_S,
+		};
+		ret->shown =
+			text_of(units_format_span(ret->buffer, (double)(run->to_s - host->seen_s)));
 		return;
 	case LABELS:
 		table_owned(ret, labels_of(host));

@@ -339,8 +339,11 @@ static void choose_groups(struct overview_work *work)
 	const bool is_named = !work->report->comparing && work->report->view->match.count;
 	size_t kept = 0;
 
-	for (size_t i = 0; is_named && i < overview->groups.count; i++)
-		overview->named_threads += overview->groups.items[i].threads_after;
+	for (size_t i = 0; is_named && i < work->report->candidate->threads.count; i++) {
+		const uint32_t key = work->report->candidate_keys[i];
+
+		overview->named_threads += key != NO_KEY && work->wanted[key];
+	}
 	for (size_t i = 0; i < overview->groups.count; i++) {
 		struct overview_group *group = &overview->groups.items[i];
 

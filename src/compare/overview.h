@@ -145,8 +145,8 @@ struct overview {
 		ARRAY(struct overview_group);
 	} groups;                   /* that matter, those with the highest score first */
 	bool measured[CAUSE_COUNT]; /* in some group */
-	size_t named_threads;       /* of one capture: threads of the groups that were asked for by
-				       name; 0: none was */
+	size_t named_threads;       /* of one capture: threads, of a query programs, of the groups
+				       that were asked for by name; 0: none was */
 	size_t own;                 /* groups of ctprof's own threads that were left out */
 	double own_cpu;             /* their CPU time, in ns per second */
 	double unseen_s; /* of the CPU time in the window, what no thread of both captures has */

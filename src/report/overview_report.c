@@ -125,7 +125,8 @@ static void put_heading(struct overview_output *o)
 	const struct report *report = o->report;
 	const struct sides *sides = report->sides;
 	const size_t before = sides->baselines;
-	const char *what = is_query(report) ? "programs" : "threads", *comma = "";
+	const size_t threads = report->candidate->threads.count;
+	const char *what = is_query(report) ? "program" : "thread", *comma = "";
 	char time[AMOUNT_MAX];
 	struct overview_line line = { .columns = o->columns };
 
@@ -147,14 +148,12 @@ static void put_heading(struct overview_output *o)
 		comma = ", ";
 	}
 	if (before)
-		line_add(&line, "%s%zu -> %zu %s", comma, report->baseline->threads.count,
-			 report->candidate->threads.count, what);
-	else if (o->overview->named_threads &&
-		 o->overview->named_threads < report->candidate->threads.count)
-		line_add(&line, "%s%zu of %zu %s", comma, o->overview->named_threads,
-			 report->candidate->threads.count, what);
+		line_add(&line, "%s%zu -> ", comma, report->baseline->threads.count);
+	else if (o->overview->named_threads && o->overview->named_threads < threads)
+		line_add(&line, "%s%zu of ", comma, o->overview->named_threads);
 	else
-		line_add(&line, "%s%zu %s", comma, report->candidate->threads.count, what);
+		line_add(&line, "%s", comma);
+	line_add(&line, "%zu %s%s", threads, what, plural(threads));
 	put_line(o, &line);
 }
 

@@ -228,6 +228,8 @@ knows_little() {
 	has "no such host" "$output" "the store has web-0, web-1, web-2"
 	equal "silent" "$(build/ctprof fleet hosts --format json "ch://127.0.0.1:$store_port/fleet?to=$((fleet_end + 3600))" |
 		jq -c '[.[].silent_ns] | unique')" "[3660000000000]"
+	equal "silent, in words" "$(build/ctprof fleet hosts "ch://127.0.0.1:$store_port/fleet?to=$((fleet_end + 3600))" |
+		grep -c ' 1 h 1 min ')" 3
 	for query in 'process=prog9' 'comm=wroker' 'cgroup=/system.slice' 'host=web-1&process=prog9'; do
 		fails 1 build/ctprof fleet outliers "ch://127.0.0.1:$store_port/fleet?from=$fleet_begin&to=$fleet_end&$query"
 		has "what there is" "$output" "values of '$(sed 's/.*&//; s/=.*//' <<< "$query")' in this time: "

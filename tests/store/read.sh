@@ -145,6 +145,7 @@ reads_snapshots() {
 		"$(sum_by_server 'sum(run_time_ns)' "t >= toDateTime($end_s - 3600)")"
 	equal "threads" "$(value "$query?to=$end_s" thread_count)" 15
 	has_not "a second number of threads" "$($ctprof show "$query?to=$end_s" --metrics thread_count | tr -s ' ')" " threads "
+	has "a program" "$($ctprof show "$query?to=$end_s&comm=worker-1")" "s, 1 program"$'\n'
 	equal "threads of a host" "$(value "$query?to=$end_s&host=web-2" thread_count)" 5
 	equal "all" "$(value "$query?to=$end_s&from=-3d" run_time_ns)" "$(sum_by_server 'sum(run_time_ns)' 1)"
 	equal "states" "$(value "$query?to=$end_s&from=-3d&host=web-3" state_exec_ns)" \
@@ -166,6 +167,7 @@ reads_snapshots() {
 	has_not "other pressure" "$($ctprof show "$query?to=$end_s" | grep pressure)" memory
 	insert "threads (host, t, ms, process, tgid, tid, uid, run_time_ns, measured0, measured1) SELECT 'web-9', toDateTime($end_s - 5),
 		10000, 'gone', 7, 7, toUInt32(-1), 1, toUInt64(-1), toUInt64(-1)"
+	has "a group" "$($ctprof show "$query?to=$end_s" nginx)" ", 5 of 6 programs"$'\n'
 	has_not "an unknown user" "$($ctprof show "$query?to=$end_s" --group-by user)" 4294967295
 	insert "cgroups (host, t, ms, cgroup, memory_max_bytes, measured) SELECT 'web-1', toDateTime($end_s - 5 - number), 10000,
 		'/a.slice', 4096 * number, 16 FROM numbers(2)"
