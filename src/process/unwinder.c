@@ -44,6 +44,18 @@ static size_t rules_bytes(void)
 	return (UNWIND_RULES_MAX * sizeof(struct unwind_rule) + page - 1) / page * page;
 }
 
+/* Even beyond the limit: a store, which has one, without room for tables is no error. */
+static struct error *add_first_chunk(struct memory_chunks *chunks)
+{
+	struct memory_limit *limit = chunks->limit;
+	struct error *err;
+
+	chunks->limit = NULL;
+	err = memory_chunks_add(chunks, "ctprof_unwind", 1);
+	chunks->limit = limit;
+	return err;
+}
+
 /* For unwind_store_create(). Adds more chunks than needed now, in proportion to their number. */
 static struct error *add_chunk(void *context, uint32_t number, uint32_t **ret)
 {
@@ -60,6 +72,8 @@ static struct error *add_chunk(void *context, uint32_t number, uint32_t **ret)
 		err = ahead ? memory_chunks_add(chunks, "ctprof_unwind", ahead)
 			    : error_system(ENOSPC, "memory of unwind tables");
 	}
+	if (!err && !number && !chunks->mapped.count)
+		err = add_first_chunk(chunks);
 	if (!err && number >= chunks->mapped.count)
 		err = error_system(ENOSPC, "memory of unwind tables");
 	if (!err)
