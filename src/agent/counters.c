@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/varint.h"
+#include "base/word_map.h"
 #include "profile/thread_states.h"
 #include "top/state_rows.h"
 
@@ -485,7 +486,35 @@ static uint64_t end_of_profile(const struct profile *profile)
 		       : end;
 }
 
-static struct error *read_states(const struct profile *profile, struct state_reading *ret)
+/* The numbers of the threads of a capture. */
+static struct error *index_threads(const struct ctprof_snapshot *snapshot, struct word_map *ret)
+{
+	if (!word_map_reserve(ret, snapshot->threads.count))
+		return &error_no_memory;
+	for (size_t i = 0; i < snapshot->threads.count; i++)
+		if (!word_map_at(ret, (struct words){ { snapshot_thread(snapshot, i)->tid } }))
+			return &error_no_memory;
+	return NULL;
+}
+
+static struct state_thread state_thread_of(const struct profile_thread *thread,
+					   const struct state_times *times, uint64_t at_ns)
+{
+	return (struct state_thread){
+		.tid = thread->tid,
+		.tgid = thread->tgid,
+		.has_ended = thread->ended_ns < at_ns,
+		.begun_ns = thread->begun_ns,
+		.seen_ns = thread->ended_ns,
+		.times = *times,
+		.state = STATE_COUNT,
+		.switches = thread->counts[CLASS_ON_CPU],
+	};
+}
+
+/* Those threads that the capture has, too: few of a host's. */
+static struct error *read_states(const struct profile *profile, const struct word_map *captured,
+				 struct state_reading *ret)
 {
 	_cleanup_free_ struct state_times *times = NULL;
 	struct error *err = profile_thread_states(profile, &times);
@@ -493,23 +522,13 @@ static struct error *read_states(const struct profile *profile, struct state_rea
 	ret->at_ns = end_of_profile(profile);
 	ret->at_unix_ns = profile->meta.captured_at_unix_ns + profile->meta.duration_ns;
 	ret->measured = PROFILE_STATES_MEASURED;
-	if (!err && profile->threads.count && !array_reserve(&ret->threads, profile->threads.count))
-		err = &error_no_memory;
 	for (size_t i = 0; !err && i < profile->threads.count; i++) {
 		const struct profile_thread *thread = &profile->threads.items[i];
 
-		if (!thread->is_accounted)
+		if (!thread->is_accounted || !map_find(captured, (struct words){ { thread->tid } }))
 			continue;
-		ret->threads.items[ret->threads.count++] = (struct state_thread){
-			.tid = thread->tid,
-			.tgid = thread->tgid,
-			.has_ended = thread->ended_ns < ret->at_ns,
-			.begun_ns = thread->begun_ns,
-			.seen_ns = thread->ended_ns,
-			.times = times[i],
-			.state = STATE_COUNT,
-			.switches = thread->counts[CLASS_ON_CPU],
-		};
+		if (!array_push(&ret->threads, state_thread_of(thread, &times[i], ret->at_ns)))
+			err = &error_no_memory;
 	}
 	return err;
 }
@@ -517,10 +536,14 @@ static struct error *read_states(const struct profile *profile, struct state_rea
 struct error *counters_put_states(const struct profile *profile, struct ctprof_snapshot *snapshot)
 {
 	struct state_reading reading = { 0 };
-	struct error *err = read_states(profile, &reading);
-	const struct state_watch watch = { .engine = "profile",
-					   .begun_ns = reading.at_ns - profile->meta.duration_ns };
+	struct word_map captured = { 0 };
+	struct error *err = index_threads(snapshot, &captured);
+	struct state_watch watch = { .engine = "profile" };
 
+	if (!err)
+		err = read_states(profile, &captured, &reading);
+	word_map_deinit(&captured);
+	watch.begun_ns = reading.at_ns - profile->meta.duration_ns;
 	/* The capture was made right afterwards: no thread began between. */
 	if (!err)
 		err = state_rows_join(&reading, &watch, UINT64_MAX, snapshot);
