@@ -23,18 +23,21 @@ struct profile_bpf;
 _Static_assert(sizeof(struct count_key) == 32, "keys of maps have no padding");
 struct counted_table {
 	struct {
-		MAP(struct count_key, uint32_t);
-	} places; /* in `entries` */
-	struct {
 		ARRAY(struct counted_entry {
 			struct count_key key;
 			struct count_value value;
 			bool is_in_progress;
 			bool is_in_hash;
+			uint32_t next; /* of the same bucket, counted from 1; 0: it is the last */
 		});
 	} entries;
+	/* The first entry of each bucket, counted from 1; 0: it is empty. A map (base/map.h) would
+	 * have the keys twice, and be as large as the entries. */
+	uint32_t *buckets;
+	size_t bucket_count;
 	uint32_t reading; /* whose longest intervals are known */
 };
+void counted_table_deinit(struct counted_table *table);
 
 /* The times of a thread as of some moment. */
 struct thread_totals {

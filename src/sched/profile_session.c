@@ -219,8 +219,7 @@ void profile_session_close(struct profile_session *session)
 	profile_bpf__destroy(session->program);
 	if (session->cgroups >= 0)
 		close(session->cgroups);
-	map_deinit(&session->counted.places);
-	array_deinit(&session->counted.entries);
+	counted_table_deinit(&session->counted);
 	word_map_deinit(&session->slots.places);
 	array_deinit(&session->slots.values);
 	word_map_deinit(&session->runners.places);

@@ -11,43 +11,83 @@
 
 /* --- the counts --- */
 
-/* Find or create the entry of a key; NULL without memory. */
-static struct counted_entry *entry_of(struct counted_table *table, const struct count_key *key)
+static uint32_t *bucket_of(const struct counted_table *table, const struct count_key *key)
 {
-	bool is_new;
-	uint32_t *place = map_add(&table->places, *key, &is_new);
+	uint64_t words[sizeof(*key) / sizeof(uint64_t)], hash = 0;
 
-	if (!place)
-		return NULL;
-	if (is_new) {
-		*place = (uint32_t)table->entries.count;
-		if (!array_push(&table->entries, (struct counted_entry){ .key = *key })) {
-			map_remove(&table->places, *key);
-			return NULL;
-		}
+	memcpy(words, key, sizeof(words));
+	for (size_t i = 0; i < array_length(words); i++) {
+		hash = (hash ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
+		hash ^= hash >> 32;
 	}
-	return &table->entries.items[*place];
+	return &table->buckets[hash & (table->bucket_count - 1)];
+}
+
+static void put_into_bucket(struct counted_table *table, size_t place)
+{
+	struct counted_entry *entry = &table->entries.items[place];
+	uint32_t *bucket = bucket_of(table, &entry->key);
+
+	entry->next = *bucket;
+	*bucket = (uint32_t)place + 1;
+}
+
+/* Have a bucket for each of so many entries. False without memory. */
+static bool have_buckets(struct counted_table *table, size_t entries)
+{
+	size_t count = table->bucket_count ? table->bucket_count : 1024;
+	uint32_t *buckets;
+
+	while (count < entries)
+		count *= 2;
+	if (count == table->bucket_count)
+		return true;
+	buckets = calloc(count, sizeof(*buckets));
+	if (!buckets)
+		return false;
+	free(table->buckets);
+	table->buckets = buckets;
+	table->bucket_count = count;
+	for (size_t i = 0; i < table->entries.count; i++)
+		put_into_bucket(table, i);
+	return true;
 }
 
 struct counted_entry *reading_find_entry(const struct counted_table *table,
 					 const struct count_key *key)
 {
-	const uint32_t *place = map_find(&table->places, *key);
+	uint32_t place = table->bucket_count ? *bucket_of(table, key) : 0;
 
-	return place ? &table->entries.items[*place] : NULL;
+	while (place && memcmp(&table->entries.items[place - 1].key, key, sizeof(*key)) != 0)
+		place = table->entries.items[place - 1].next;
+	return place ? &table->entries.items[place - 1] : NULL;
+}
+
+/* Find or create the entry of a key; NULL without memory. */
+static struct counted_entry *entry_of(struct counted_table *table, const struct count_key *key)
+{
+	struct counted_entry *known = reading_find_entry(table, key);
+
+	if (known)
+		return known;
+	if (table->entries.count >= UINT32_MAX || !have_buckets(table, table->entries.count + 1) ||
+	    !array_push(&table->entries, (struct counted_entry){ .key = *key }))
+		return NULL;
+	put_into_bucket(table, table->entries.count - 1);
+	return &table->entries.items[table->entries.count - 1];
 }
 
 /* As large as the last one, which this one is mostly like. False without memory. */
 static bool table_init(struct counted_table *table, const struct counted_table *last)
 {
 	*table = (struct counted_table){ 0 };
-	return map_reserve(&table->places, last->entries.count) &&
+	return have_buckets(table, last->entries.count) &&
 	       array_reserve(&table->entries, last->entries.count);
 }
 
-static void table_deinit(struct counted_table *table)
+void counted_table_deinit(struct counted_table *table)
 {
-	map_deinit(&table->places);
+	free(table->buckets);
 	array_deinit(&table->entries);
 }
 
@@ -398,13 +438,15 @@ struct error *reading_samples(struct profile_reading *r)
 		err = &error_no_memory;
 	for (size_t i = 0; !err && i < table.entries.count; i++)
 		err = put_entry(r, &table.entries.items[i]);
+	/* Frames are named next, which makes all samples anew. */
+	word_map_deinit(&r->profile->sample_numbers);
 	if (!err && !r->session->stopped)
 		forget_left(r, &table);
 	if (err) {
-		table_deinit(&table);
+		counted_table_deinit(&table);
 		return err;
 	}
-	table_deinit(&r->session->counted);
+	counted_table_deinit(&r->session->counted);
 	r->session->counted = table;
 	return NULL;
 }
