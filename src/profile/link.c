@@ -134,7 +134,7 @@ static struct error *add_samples(struct profile_parser *p, const struct numbers 
 	for (size_t i = 0; i < count && !err; i++)
 		err = get_sample(p, numbers, i, &samples[i]);
 	p->profile->meta.lacks_states = !p->samples.state.count;
-	return err ? err : profile_add_first(p->profile, samples, count);
+	return err ? err : profile_take_samples(p->profile, take_ptr(samples), count);
 }
 
 static struct error *check_images(struct profile *p, const struct name *none)

@@ -211,14 +211,16 @@ static bool is_alone(const uint8_t *counts, const struct sample *sample)
 	return sample->node != NODE_NONE && counts[sample->node] == 1;
 }
 
-struct error *profile_add_first(struct profile *profile, const struct sample *samples, size_t count)
+struct error *profile_take_samples(struct profile *profile, struct sample *samples, size_t count)
 {
 	_cleanup_free_ uint8_t *counts = count_by_node(profile, samples, count);
 	struct word_map shared = { 0 };
-	struct error *err =
-		counts && array_reserve(&profile->samples, count) ? NULL : &error_no_memory;
+	struct error *err = counts ? NULL : &error_no_memory;
 	size_t others = 0;
 
+	/* They are compacted in place: the write index never passes the read index. */
+	profile->samples.items = samples;
+	profile->samples.room = count;
 	for (size_t i = 0; i < count && !err; i++)
 		others += !is_alone(counts, &samples[i]);
 	if (!err && !word_map_reserve(&shared, others))

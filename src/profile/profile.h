@@ -315,9 +315,9 @@ struct error *profile_node(struct profile *profile, uint32_t parent, uint32_t fr
 /* Adds to the sample with the same thread, node, class, state, event and CPU. */
 struct error *profile_add(struct profile *profile, const struct sample *sample) MUST_CHECK;
 /* The same with all samples of a profile that has none yet, whose nodes are there: those that have
- * a stack of their own are not looked up. */
-struct error *profile_add_first(struct profile *profile, const struct sample *samples,
-				size_t count) MUST_CHECK;
+ * a stack of their own are not looked up. The profile takes over the memory, from malloc(3). */
+struct error *profile_take_samples(struct profile *profile, struct sample *samples,
+				   size_t count) MUST_CHECK;
 
 /* Remove the samples for which `keep` returns false. `number` is the sample's index before the
  * call. `keep` may change the samples that it keeps; those that become equal are added up. */

@@ -192,7 +192,7 @@ static uint32_t renumber(const struct rewriting *r, uint32_t node)
 static struct error *put_samples(struct rewriting *r)
 {
 	const size_t count = r->old->samples.count;
-	_cleanup_free_ struct sample *samples = malloc((count + 1) * sizeof(*samples));
+	struct sample *samples = malloc((count + 1) * sizeof(*samples));
 
 	if (!samples)
 		return &error_no_memory;
@@ -200,7 +200,7 @@ static struct error *put_samples(struct rewriting *r)
 		samples[i] = r->old->samples.items[i];
 		samples[i].node = renumber(r, samples[i].node);
 	}
-	return profile_add_first(r->profile, samples, count);
+	return profile_take_samples(r->profile, samples, count);
 }
 
 static struct error *put_all(struct rewriting *r)
@@ -239,6 +239,8 @@ struct error *rewrite_stacks(struct profile *profile, rewrite_frame *replace, vo
 		return err;
 	}
 	take_stacks(profile, &old);
+	/* After an error it is made again when a node is added. */
+	tree_index_deinit(&old.node_index);
 	r.replacements = calloc(old.frames.count * ROLES + 1, sizeof(*r.replacements));
 	r.numbers = malloc((old.nodes.count + 1) * sizeof(*r.numbers));
 	err = r.replacements && r.numbers ? put_all(&r) : &error_no_memory;
