@@ -29,7 +29,8 @@ static uint64_t resident(void)
 static uint64_t room_below(const struct memory_limit *limit, uint64_t most)
 {
 	const uint64_t used = resident();
-	const uint64_t room = most > limit->beside ? most - limit->beside : 0;
+	const uint64_t beside = __atomic_load_n(&limit->beside, __ATOMIC_RELAXED);
+	const uint64_t room = most > beside ? most - beside : 0;
 
 	return room > used ? room - used : 0;
 }

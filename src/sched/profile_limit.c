@@ -3,6 +3,9 @@
 
 #include <bpf/libbpf.h>
 
+#include "base/word_map.h"
+#include "profile/profile.h"
+
 /* What is there before anything is counted. */
 #define BEFORE_ALL ((uint64_t)32 << 20)
 
@@ -32,6 +35,17 @@ size_t profile_limit_ring(uint64_t limit, size_t usual)
 	while (ring > share && ring > RING_LEAST)
 		ring /= 2;
 	return ring;
+}
+
+/* Of names, stacks and processes, which are bounded, and of requests to stores. */
+#define READING_LEAST ((uint64_t)4 << 20)
+
+/* The table of the sums before is there while the next one is made. */
+#define BYTES_OF_SUM (3 * sizeof(struct sample) + sizeof(struct words))
+
+uint64_t profile_limit_reading(uint64_t threads, uint64_t sums)
+{
+	return READING_LEAST + threads * sizeof(struct profile_thread) + sums * BYTES_OF_SUM;
 }
 
 /* struct htab_elem and struct bucket of kernel/bpf/hashtab.c. */

@@ -25,6 +25,10 @@ size_t profile_limit_images(uint64_t limit);
 /* For perf events of each CPU: `usual`, or less. */
 size_t profile_limit_ring(uint64_t limit, size_t usual);
 
+/* What a reading takes for a moment, of so many threads with so many sums by stack, beside what is
+ * kept until the next: the profile, and its samples once more while frames are named. */
+uint64_t profile_limit_reading(uint64_t threads, uint64_t sums);
+
 /* What the maps of the object take in the kernel once they are full, without those in maps and
  * those that are mapped. */
 uint64_t profile_limit_kernel(const struct bpf_object *object);

@@ -38,6 +38,26 @@ static void limit_maps(struct profile_options *options)
  * stack by frame pointers, one without room for its stack is lost. */
 #define TABLES_LEAVE 16
 
+/* The sums by stack that a thread has before the first reading tells how many there are. */
+#define SUMS_OF_THREAD 2
+
+/* What will be needed later, with so many threads. */
+static void reserve(struct profile_session *session, uint64_t threads)
+{
+	const uint64_t of_thread = session->options.memory_of_thread;
+	const size_t known = session->counted.entries.count;
+	uint64_t bytes = session->kernel_bytes;
+
+	if (!session->symbols_read)
+		bytes += SYMBOLS_BYTES;
+	if (of_thread)
+		bytes += profile_limit_reading(threads, known ? known : threads * SUMS_OF_THREAD) +
+			 threads * of_thread;
+	/* Threads that make tables read it. */
+	__atomic_store_n(&session->limit.beside, bytes, __ATOMIC_RELAXED);
+	__atomic_store_n(&session->table_limit.beside, bytes, __ATOMIC_RELAXED);
+}
+
 static struct error *load_profiler(struct profile_session *session)
 {
 	struct error *err = profile_programs_load(&session->options, &session->program);
@@ -46,13 +66,10 @@ static struct error *load_profiler(struct profile_session *session)
 		err = wait_rules_probe(bpf_program__fd(session->program->progs.probe_environment));
 	if (err)
 		return err;
-	session->limit = (struct memory_limit){
-		.bytes = session->options.memory_limit,
-		.beside = profile_limit_kernel(session->program->obj) + SYMBOLS_BYTES +
-			  session->options.memory_beside,
-	};
-	session->table_limit = session->limit;
+	session->kernel_bytes = profile_limit_kernel(session->program->obj);
+	session->limit.bytes = session->table_limit.bytes = session->options.memory_limit;
 	session->table_limit.bytes -= session->limit.bytes / TABLES_LEAVE;
+	reserve(session, tasks_count(TASKS_LOADAVG));
 	err = profile_chunks_init(
 		&session->chunks, &session->program->bss->state, &session->program->bss->track,
 		bpf_map__fd(session->program->maps.records),
@@ -290,8 +307,6 @@ void profile_session_find_symbols(struct profile_session *session)
 	session->symbols_read = clock_ns(CLOCK_MONOTONIC);
 	/* Stacks of the kernel have no names then, which is not worth failing for. */
 	error_destroy(read_symbols(session));
-	session->limit.beside -= SYMBOLS_BYTES;
-	session->table_limit.beside = session->limit.beside;
 }
 
 /* Reading the symbols takes longer than all else of the start: a profile that ends before reads
@@ -351,6 +366,7 @@ static struct error *tick(struct profile_session *session)
 	session->pause_ns = next_pause(session, had_work);
 	program_cost_tick(&session->cost, session->program->obj, clock_ns(CLOCK_MONOTONIC));
 	tracker_scan_again(&session->chunks.tracker);
+	reserve(session, tracker_used(&session->chunks.tracker));
 	return profile_chunks_grow(&session->chunks);
 }
 
@@ -367,7 +383,7 @@ struct memory_limit profile_session_limit(const struct profile_session *session)
 {
 	struct memory_limit limit = session->limit;
 
-	limit.beside -= session->options.memory_beside;
+	limit.beside = session->kernel_bytes;
 	return limit;
 }
 

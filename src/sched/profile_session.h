@@ -75,7 +75,9 @@ struct profile_options {
 	size_t memory_bytes;    /* that maps may grow to */
 	uint64_t memory_limit;  /* of all that is resident and in maps, at least
 				 * PROFILE_LIMIT_LEAST; 0: none */
-	uint64_t memory_beside; /* of that limit, for what the caller does with readings */
+	/* Of that limit, for each thread, for what the caller does with a reading. 0: readings are
+	 * not within the limit. */
+	uint64_t memory_of_thread;
 	/* Called while unwind tables are made before the start; if it returns false, start without
 	 * the rest. May be NULL. */
 	unwinder_progress *progress;
@@ -124,7 +126,7 @@ struct error *profile_session_stop(struct profile_session *session) MUST_CHECK;
 struct error *profile_session_read(struct profile_session *session,
 				   struct profile **ret) MUST_CHECK;
 
-/* The limit of memory, with the part for the caller. Without one, its bytes are 0. */
+/* The limit of memory, with the part for readings. Without one, its bytes are 0. */
 struct memory_limit profile_session_limit(const struct profile_session *session);
 
 /* Takes NULL, and half-open ones. */

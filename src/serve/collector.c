@@ -48,8 +48,8 @@ struct collector {
 /* Shares of a limit of memory: files that stay open. */
 #define BINARIES_SHARE 32
 
-/* And snapshots, with what a receiver makes of them and of profiles. */
-#define SNAPSHOT_SHARE 6
+/* What a thread takes in a snapshot, on average, and the times of its states. */
+#define BYTES_OF_THREAD 512
 
 static struct symbol_cache *create_symbols(const struct collector *c)
 {
@@ -68,9 +68,7 @@ struct error *collector_open(const struct collector_options *options, struct col
 	c->options = *options;
 	c->capture = *options->capture;
 	c->profile = *options->profile;
-	/* Snapshots are given back after each reading. */
-	if (options->receiver.wants_snapshots)
-		c->profile.memory_beside = c->profile.memory_limit / SNAPSHOT_SHARE;
+	c->profile.memory_of_thread = BYTES_OF_THREAD;
 	c->symbols = create_symbols(c);
 	c->profile.symbols = c->symbols;
 	err = c->symbols ? profile_session_open(&c->profile, &c->session) : &error_no_memory;
