@@ -213,13 +213,17 @@ void inputs_equalise_profiles(const struct named_profile *profiles, size_t count
 
 struct error *inputs_check_view(const struct side *sides, size_t count, const struct view *view)
 {
-	const char *what =
-		view->normalize == NORMALIZE_AGE ? "--normalize age" : view_needs_one_boot(view);
-
-	return what && count > 1 && is_query(&sides[0])
-		       ? error_create(
-				 "%s needs snapshots of files: a query of a store has sums over "
-				 "threads in its time",
-				 what)
+	if (count < 2 || !is_query(&sides[0]))
+		return NULL;
+	if (view->window)
+		return error_create("--window has no effect on queries: their totals are those of "
+				    "their time, and not since threads began");
+	if (view->axis == &group_axes[AXIS_THREAD])
+		return error_create("--group-by thread needs snapshots of files: a query of a "
+				    "store has sums over threads in its time");
+	return view->normalize == NORMALIZE_AGE
+		       ? error_create("--normalize age needs snapshots of files: a query of a "
+				      "store does not tell how old threads are; --rate divides "
+				      "by its time")
 		       : NULL;
 }

@@ -56,7 +56,7 @@ static bool note_files(struct report *report)
 
 static bool note_boots(struct report *report)
 {
-	const char *what = view_needs_one_boot(report->view);
+	const char *what = sides_need_one_boot(report->sides);
 
 	return !what || report->boots != BOOTS_UNKNOWN ||
 	       report_note(report, "a file has no boot ID: %s assumes that both are of one boot",

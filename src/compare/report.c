@@ -81,13 +81,12 @@ struct measure *report_measure_of(struct report *report, enum section section, u
 /* Only totals have a change per second. */
 static void change_per_second(const struct report *report, struct row *row)
 {
-	if (!row->measure->is_total || !row->change.has_delta || !report->has_elapsed ||
-	    report->elapsed_s == 0) {
+	if (!row->measure->is_total || !row->change.has_delta || report->rate_s == 0) {
 		row->change.has_delta = row->change.has_share = false;
 		return;
 	}
 	row->change.real = true;
-	row->change.delta /= fabs(report->elapsed_s);
+	row->change.delta /= report->rate_s;
 }
 
 void report_change(const struct report *report, struct row *row)
@@ -214,6 +213,14 @@ static bool any_has_states(const struct sides *sides)
 	return found;
 }
 
+/* Totals of queries are made to be of times that are as long on both sides. */
+static double rate_seconds(const struct report *report)
+{
+	if (report->candidate->observed_ns)
+		return (double)report->candidate->longest_observed_ns / (double)NS_PER_S;
+	return report->has_elapsed ? fabs(report->elapsed_s) : 0;
+}
+
 static struct error *start_report(const struct sides *sides, const struct view *view,
 				  size_t baseline, size_t candidate, struct report **ret)
 {
@@ -237,6 +244,7 @@ static struct error *start_report(const struct sides *sides, const struct view *
 		report->boots = boots_of(report->baseline, report->candidate);
 		report->has_elapsed =
 			seconds_between(report->baseline, report->candidate, &report->elapsed_s);
+		report->rate_s = rate_seconds(report);
 	}
 	report->odd_ticks = has_odd_ticks(report->candidate) ||
 			    (report->comparing && has_odd_ticks(report->baseline));

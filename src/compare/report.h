@@ -62,6 +62,7 @@ struct report {
 	bool has_elapsed;
 	bool odd_ticks;   /* of some other length than 1/100 s */
 	double elapsed_s; /* from the (first) baseline to the (last) candidate */
+	double rate_s; /* changes per second are of so many; of queries, their time; 0: unknown */
 	enum boots boots;
 	struct arena arena; /* of measures and texts */
 	struct names names;

@@ -216,7 +216,7 @@ static const struct group *before_of(const struct report *report, uint32_t key)
 static bool add_births(struct work *work)
 {
 	struct report *report = work->report;
-	double scale = report->view->rate && report->has_elapsed ? fabs(report->elapsed_s) : 1;
+	double scale = report->view->rate && report->rate_s > 0 ? report->rate_s : 1;
 	struct group born = { .threads = report->born.threads };
 
 	for (size_t k = 0; k < report->sides->keys.count; k++)

@@ -64,16 +64,25 @@ bool seconds_between(const struct ctprof_snapshot *a, const struct ctprof_snapsh
 
 /* --- what cannot be compared --- */
 
-const char *view_needs_one_boot(const struct view *view)
+static bool is_query(const struct sides *sides)
 {
+	return sides->items[0].snapshot->observed_ns;
+}
+
+const char *sides_need_one_boot(const struct sides *sides)
+{
+	const struct view *view = sides->view;
+
 	if (view->axis == &group_axes[AXIS_THREAD])
 		return "--group-by thread";
-	return view->window ? "--window" : view->rate ? "--rate" : NULL;
+	if (view->window)
+		return "--window";
+	return view->rate && !is_query(sides) ? "--rate" : NULL;
 }
 
 static struct error *check_boots(const struct sides *sides)
 {
-	const char *what = view_needs_one_boot(sides->view);
+	const char *what = sides_need_one_boot(sides);
 
 	for (size_t i = 1; what && i < sides->count; i++)
 		if (boots_of(sides->items[0].snapshot, sides->items[i].snapshot) == BOOTS_DIFFERENT)
@@ -88,7 +97,7 @@ static struct error *check_time(const struct sides *sides)
 {
 	double seconds;
 
-	if (!sides->view->rate || sides->count != 2)
+	if (!sides->view->rate || sides->count != 2 || is_query(sides))
 		return NULL;
 	if (!seconds_between(sides->items[0].snapshot, sides->items[1].snapshot, &seconds))
 		return error_create("--rate: a snapshot does not say when it was made");

@@ -39,7 +39,7 @@ struct error *sides_init(struct sides *sides, const struct view *view, const str
 void sides_deinit(struct sides *sides);
 
 /* The option that takes both sides for one boot, or NULL. */
-const char *view_needs_one_boot(const struct view *view);
+const char *sides_need_one_boot(const struct sides *sides);
 
 /* Are two snapshots of one boot of one host? */
 enum boots { BOOTS_UNKNOWN, BOOTS_SAME, BOOTS_DIFFERENT };

@@ -180,7 +180,7 @@ change() {
 
 # Times of equal lengths are subtracted; of others, the longer is scaled.
 compares() {
-	local before after at=$end_s output
+	local before after at=$end_s from output
 
 	fill "$1"
 	before="$query?from=$((at - 1200))&to=$((at - 600))" after="$query?from=$((at - 600))&to=$at"
@@ -195,7 +195,14 @@ compares() {
 	change "$before" "$after" > "$scratch/change"
 	has "notes" "$(cat "$scratch/notes")" "are scaled to"
 	fails 1 $ctprof compare --window "$before" "$after"
-	has "a window" "$output" "--window needs snapshots of files"
+	has "a window" "$output" "--window has no effect on queries"
+	for from in 3600 3000; do
+		$ctprof compare --rate "$query?from=$((at - from))&to=$((at - 2400))" "$after" --format csv --metrics run_time_ns --group-by pcomm \
+			2> "$scratch/notes" > "$scratch/rates"
+		equal "changes per second of $from s" "$(awk -F, '$1 == "primary" { printf "%.0f\n", $7 }' "$scratch/rates")" \
+			"$(sum_by_server "round(sum(if(t >= toDateTime($at - 600), 1, -600 / ($from - 2400)) * run_time_ns) / 600)" \
+				"t >= toDateTime($at - $from) AND (t < toDateTime($at - 2400) OR t >= toDateTime($at - 600))")"
+	done
 	$ctprof compare "$before" "$after" --flame "$scratch/flame.svg" > "$scratch/report"
 	grep -q do_syscall_64 "$scratch/flame.svg"
 }
