@@ -130,6 +130,7 @@ static struct delivery_options delivery_options_of(const struct agent *agent,
 		.sink_count = agent->sink_count,
 		.netrc = o->netrc,
 		.ca_file = o->ca_file,
+		.host = o->identity.host,
 		.say = o->say,
 		.context = o->context,
 	};

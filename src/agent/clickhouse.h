@@ -15,6 +15,11 @@
 #define SENT_STACKS_MOST 65536
 #define SENT_AGAIN_S     (24 * 3600)
 #define HOSTS_AGAIN_S    3600
+/* Whether another agent sends under the name of this host is asked after the start, of a time that
+ * is this long or has this many intervals, and again each hour. */
+#define OTHERS_LEAST_S   10
+#define OTHERS_INTERVALS 6
+#define OTHERS_AGAIN_S   3600
 
 /* The key by which samples and states are summed up: a program in a cgroup. */
 struct clickhouse_group {
@@ -33,9 +38,11 @@ struct clickhouse {
 	struct insert insert;
 	struct {
 		MAP(uint64_t, uint32_t);
-	} sent_stacks;      /* when, in Unix seconds, by hash */
-	uint64_t host_sent; /* when, in Unix seconds; 0: not with all facts */
-	uint64_t facts;     /* of the host, see store/tables.h; 0: not known yet */
+	} sent_stacks;       /* when, in Unix seconds, by hash */
+	uint64_t host_sent;  /* when, in Unix seconds; 0: not with all facts */
+	uint64_t loads_end;  /* of the last row of `loads`, in Unix seconds; 0: none yet */
+	uint64_t others_due; /* when it is asked next whether others send */
+	uint64_t facts;      /* of the host, see store/tables.h; 0: not known yet */
 	/* Rebuilt for each interval. */
 	struct stack_hashes hashes;
 	struct word_map group_numbers, sum_numbers;

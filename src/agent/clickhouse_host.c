@@ -120,6 +120,29 @@ static void put_load(union store_value *row, size_t column, uint64_t number)
 	put_known(row, LOADS_measured, LOADS_cpu_ns, column, number != TICK_UNMEASURED, number);
 }
 
+/* Have the request ask whether another agent sends rows of this host. They are of a time since the
+ * start, before which this host may have had another agent, and of one that is over for so long
+ * that the other's rows are there. If the clock was set back, own rows overlap. */
+static void ask_for_others(struct clickhouse *sink, const struct agent_interval *interval)
+{
+	const uint64_t t = sink->insert.t, end = t + interval->ns / NS_PER_S,
+		       intervals = OTHERS_INTERVALS * interval->identity->interval_ns / NS_PER_S,
+		       span = intervals > OTHERS_LEAST_S ? intervals : OTHERS_LEAST_S;
+
+	sink->insert.others_from = 0;
+	if (!sink->loads_end)
+		sink->others_due = t + 2 * span;
+	else if (t + 1 < sink->loads_end && sink->others_due < sink->loads_end + 2 * span)
+		sink->others_due = sink->loads_end + 2 * span;
+	if (end > sink->loads_end)
+		sink->loads_end = end;
+	if (t < sink->others_due)
+		return;
+	sink->others_due = t + OTHERS_AGAIN_S;
+	sink->insert.others_from = t - 2 * span;
+	sink->insert.others_to = t - span;
+}
+
 static struct error *put_loads(struct clickhouse *sink, const struct agent_interval *interval)
 {
 	static const unsigned char pressures[TICK_PRESSURES_COUNT] = {
@@ -137,6 +160,7 @@ static struct error *put_loads(struct clickhouse *sink, const struct agent_inter
 		[LOADS_facts] = { sink->facts },
 		[LOADS_ms] = { clickhouse_ms(interval) },
 	};
+	struct error *err;
 
 	put_load(row, LOADS_cpu_ns, load->cpu_ns);
 	put_load(row, LOADS_memory_available_bytes, load->memory_available);
@@ -148,7 +172,10 @@ static struct error *put_loads(struct clickhouse *sink, const struct agent_inter
 	put_load(row, LOADS_agent_cpu_ns, interval->agent_cpu_ns);
 	put_load(row, LOADS_agent_memory_bytes, interval->agent_memory_bytes);
 	put_load(row, LOADS_bpf_ns, interval->bpf_ns);
-	return put_row(sink, STORE_TABLE_loads, row);
+	ask_for_others(sink, interval);
+	err = put_row(sink, STORE_TABLE_loads, row);
+	sink->insert.others_from = 0;
+	return err;
 }
 
 /* --- cgroups --- */

@@ -53,6 +53,7 @@ struct delivery_options {
 	/* Limits, 0 for the default: the longest time of a request, and without a byte of it
 	 * (http_client.h); the shortest time until another attempt (1 s). */
 	uint64_t total_ns, stalled_ns, retry_ns;
+	const char *host;     /* the name that requests have for it, in messages; NULL: not named */
 	uint64_t memory_most; /* of a sender, in bytes; 0: 128 MiB; UINT64_MAX: no limit */
 	/* Called with a line of safe text, without "ctprof: " and newline: a sink begins to fail,
 	 * or works again. NULL: none. */

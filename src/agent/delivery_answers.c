@@ -247,6 +247,8 @@ void delivery_take_answer(struct delivery *d, struct delivery_channel *c,
 
 	c->is_busy = false;
 	delivery_tell_of_clock(d, c, answer->ahead_s);
+	if (answer->has_others)
+		delivery_tell_of_others(d, c);
 	switch (answer->outcome) {
 	case SENDER_DONE:
 		take_success(d, c, answer);

@@ -44,6 +44,7 @@ struct delivery_channel {
 	uint64_t due_ns;              /* the next attempt */
 	uint64_t failing_ns, said_ns; /* since when it fails; 0: it works, or that was not said */
 	uint64_t part_said_ns;        /* that a part of a request was not stored; 0: never */
+	uint64_t others_said_ns;      /* that another agent sends as this host; 0: never */
 	uint64_t clock_said_ns;       /* that the server has another time; 0: never */
 	uint64_t sums_said_ns;        /* that sums of a request may be missing; 0: never */
 };
@@ -54,6 +55,7 @@ struct delivery {
 	uint64_t retry_ns;
 	void (*say)(void *context, const char *line);
 	void *context;
+	const char *host;      /* may be NULL */
 	bool cannot_write;     /* it was said that the spool takes nothing */
 	uint64_t left_said_ns; /* that files cannot be removed from it; 0: never */
 	/* Losses that were handed out. Their texts are the spool's. */
@@ -87,6 +89,8 @@ void delivery_note_success(struct delivery *d, struct delivery_channel *c);
 /* Say that the clocks of the server and of this host differ by more than a minute, at most once an
  * hour. `ahead_s`: that of the server is ahead by so many seconds. */
 void delivery_tell_of_clock(struct delivery *d, struct delivery_channel *c, int64_t ahead_s);
+/* Say that another agent sends under the name of this host, at most once an hour. */
+void delivery_tell_of_others(struct delivery *d, struct delivery_channel *c);
 /* Is it an hour since this was said (0: never)? Then it is said now. */
 bool delivery_may_say(uint64_t *said_ns);
 /* Say that files cannot be removed, at most once an hour. */

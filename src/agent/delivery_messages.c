@@ -98,6 +98,17 @@ void delivery_tell_of_clock(struct delivery *d, struct delivery_channel *c, int6
 		     is_behind ? "behind" : "ahead of");
 }
 
+void delivery_tell_of_others(struct delivery *d, struct delivery_channel *c)
+{
+	_cleanup_free_ char *host = d->host ? text_safe_copy(text_of(d->host)) : NULL;
+
+	if (delivery_may_say(&c->others_said_ns))
+		delivery_say(d,
+			     "%s: another agent sends rows of a host '%s', too: they count double; "
+			     "give one of the two another name (--host), or end it",
+			     c->title, host ? host : "");
+}
+
 void delivery_tell_of_left(struct delivery *d)
 {
 	char number[UNITS_TEXT_MAX];

@@ -115,6 +115,7 @@ struct error *delivery_open(const struct delivery_options *options, struct deliv
 	d->count = options->sink_count;
 	d->say = options->say;
 	d->context = options->context;
+	d->host = options->host;
 	d->retry_ns = options->retry_ns ? options->retry_ns : RETRY_NS;
 	for (size_t i = 0; i < d->count; i++)
 		d->channels[i] =

@@ -10,6 +10,8 @@
 
 /* Rows are handed to the compressor in pieces of this many bytes. */
 #define PIECE_BYTES ((size_t)32 << 10)
+/* A request that waited for longer does not ask whether others send. */
+#define OTHERS_LATE_S 60
 
 static struct error *keep_body(void *context, const void *bytes, size_t length)
 {
@@ -155,6 +157,24 @@ static void write_lifetime(FILE *out, const struct insert *insert)
 	sql_put_bytes(out, text_of(insert->table->name));
 }
 
+/* Are the rows of this host longer than the time that they are of, by more than half? Not known if
+ * the request is late, or if the host's clock was ahead, so that rows are there of times to come.
+ */
+static void write_others(FILE *out, const struct insert *insert)
+{
+	const uint64_t seconds = insert->others_to - insert->others_from,
+		       late = insert->t + 2 * seconds + OTHERS_LATE_S;
+
+	fprintf(out,
+		"SELECT sum(if(t < toDateTime(%" PRIu64 "), ms, 0)) > %" PRIu64
+		" AND max(t) < toDateTime(%" PRIu64 ") AND now() < toDateTime(%" PRIu64 ") FROM ",
+		insert->others_to, seconds * 1500, late, late);
+	write_table(out, insert);
+	fputs(" WHERE host = ", out);
+	sql_put_bytes(out, insert->host);
+	fprintf(out, " AND t >= toDateTime(%" PRIu64 ")", insert->others_from);
+}
+
 /* "?query=..." with the text that `write` writes, to be freed; NULL: no memory. */
 static char *make_target(const struct insert *insert,
 			 void (*write)(FILE *out, const struct insert *insert))
@@ -186,10 +206,13 @@ static struct error *emit(struct insert *insert)
 	_cleanup_free_ char *check =
 		has_check(insert->table) ? make_target(insert, write_check) : NULL;
 	_cleanup_free_ char *lifetime = make_target(insert, write_lifetime);
+	_cleanup_free_ char *others =
+		insert->others_from ? make_target(insert, write_others) : NULL;
 	_cleanup_free_ char *what = text_print("rows of %s", insert->table->name);
 	_cleanup_free_ char *sums = text_print("sums of %s", insert->table->name);
 
-	if (!target || !lifetime || !what || !sums || (has_check(insert->table) && !check))
+	if (!target || !lifetime || !what || !sums || (has_check(insert->table) && !check) ||
+	    (insert->others_from && !others))
 		return &error_no_memory;
 	return insert->emit(insert->context,
 			    &(struct sink_request){
@@ -198,6 +221,7 @@ static struct error *emit(struct insert *insert)
 				    .content_encoding = "gzip",
 				    .check = check,
 				    .lifetime = lifetime,
+				    .others = others,
 				    .time = insert->t,
 				    .what = what,
 				    .sums = schema_has_sums(insert->table) ? sums : NULL,

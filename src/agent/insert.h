@@ -27,6 +27,9 @@ struct insert {
 	const char *database;
 	struct text host;
 	uint64_t t; /* of all rows, for the check and the lifetime */
+	/* Ask whether the rows of the host from one of these seconds to the other last longer than
+	 * that: then another agent sends some of them. 0: do not ask. */
+	uint64_t others_from, others_to;
 	sink_emit *emit;
 	void *context;
 	/* Its own: memory is kept for the next one. */

@@ -28,6 +28,7 @@ static const struct {
 	{ "lifetime", false, false, offsetof(struct request_header, lifetime) },
 	{ "time", true, false, offsetof(struct request_header, time) },
 	{ "sums", false, false, offsetof(struct request_header, sums) },
+	{ "others", false, false, offsetof(struct request_header, others) },
 	{ "body", true, true, offsetof(struct request_header, body_length) },
 };
 
@@ -82,6 +83,7 @@ struct error *request_header_write(const struct sink_request *request, struct te
 		.lifetime = text_or_none(request->lifetime),
 		.time = request->time,
 		.sums = text_or_none(request->sums),
+		.others = text_or_none(request->others),
 		.count = request->count,
 		.body_length = request->body.length,
 	};

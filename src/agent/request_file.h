@@ -14,6 +14,7 @@
  *	lifetime: ?query=SELECT...
  *	time: 1790000000
  *	sums: sums of samples
+ *	others: ?query=SELECT...
  *	body: 56789
  *
  * "interrupted" becomes 1 in its place when the server, or the connection, has failed while the
@@ -31,7 +32,8 @@
 
 /* Texts are without control characters; an empty one is not there. */
 struct request_header {
-	struct text what, target, content_type, content_encoding, header, check, lifetime, sums;
+	struct text what, target, content_type, content_encoding, header, check, lifetime, sums,
+		others;
 	uint64_t interrupted, count, time, body_length;
 	size_t length; /* of the header: where the body begins */
 };

@@ -179,6 +179,13 @@ static struct error *ask(struct sender *sender, const struct request_header *hea
 	return err;
 }
 
+/* The answer to a GET is a number. */
+static bool take_number(const struct sender *sender, const struct http_answer *http, uint64_t *ret)
+{
+	return http->status / 100 == 2 &&
+	       text_u64(text_trim((struct text){ sender->body.bytes, sender->body.length }), ret);
+}
+
 /* --- is it kept? --- */
 
 /* All of the request is lost: the server keeps it for so many days. */
@@ -221,13 +228,25 @@ static struct sender_answer mind_lifetime(struct sender *sender,
 	} else if (http.status >= 500) {
 		say_judgement(&answer, &http, &(struct sink_judgement){ 0 });
 		answer.outcome = SENDER_UNKNOWN;
-	} else if (http.status / 100 == 2 &&
-		   text_u64(text_trim((struct text){ sender->body.bytes, sender->body.length }),
-			    &days) &&
-		   days) {
+	} else if (take_number(sender, &http, &days) && days) {
 		say_too_old(&answer, header, date, days);
 	}
 	return answer;
+}
+
+/* --- do others send? --- */
+
+/* Nothing depends on the answer: without one, another request asks later. */
+static bool has_others(struct sender *sender, const struct request_header *header)
+{
+	struct http_answer http = { 0 };
+	struct error *err = ask(sender, header, header->others, &http);
+	uint64_t number;
+
+	if (!err)
+		return take_number(sender, &http, &number) && number == 1;
+	error_destroy(err);
+	return false;
 }
 
 /* --- sending --- */
@@ -268,6 +287,8 @@ static struct sender_answer send_request(struct sender *sender, int fd,
 	answer = mind_lifetime(sender, header, http.date, answer);
 	/* Not of checks, which something between here and the server may answer from its memory. */
 	answer.ahead_s = http.ahead_s;
+	answer.has_others = answer.outcome == SENDER_DONE && header->others.length &&
+			    has_others(sender, header);
 	return answer;
 }
 

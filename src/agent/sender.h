@@ -70,6 +70,7 @@ struct sender_answer {
 	uint64_t found;          /* of a check that is SENDER_DONE: so much of it was stored */
 	uint32_t loss;           /* why: enum sender_loss */
 	int64_t ahead_s;         /* http_clock_ahead() of the server; 0: not known */
+	uint32_t has_others;     /* another agent sends under the name of this host, too */
 	uint32_t has_restarted;  /* of a check: the server may have started since the request's time
 				  */
 	char said[512];          /* one line of safe text: why */

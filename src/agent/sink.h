@@ -18,7 +18,8 @@ struct sink_options {
 	const char *name;   /* of this sink in losses, which must stay; NULL: all are its own */
 };
 
-/* A POST. `target`, `check` and `lifetime` are relative to the URL of the sink: a path, a query
+/* A POST. `target`, `check`, `lifetime` and `others` are relative to the URL of the sink: a path, a
+ * query
  * ("?a=b") or both. */
 struct sink_request {
 	const char *target;
@@ -32,6 +33,9 @@ struct sink_request {
 	 * the server: the answer is how many days the server keeps what is in it, if that is older
 	 * and so not kept, and otherwise "0". NULL: it keeps it, however old it is. */
 	const char *lifetime;
+	/* A GET for a request that was taken: the answer "1" means that another agent sends under
+	 * the name of this host, too. NULL: not asked. */
+	const char *others;
 	uint64_t time;    /* of all that is in it, in Unix seconds, for `check` and `lifetime` */
 	const char *what; /* is lost with it: "rows of samples" */
 	/* May be missing if the server died while it took the request: "sums of samples". NULL:

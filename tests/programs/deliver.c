@@ -7,9 +7,11 @@
  * bodies of so many bytes), and ends at "end"; at "drain" it waits as the agent does at its end, at
  * "finish" until all is sent.
  * "insert AGE COUNT" adds an INSERT of so many rows of samples, of a time so many seconds ago, into
- * the database `fleet` for the first sink. The numbers of requests count on from those in the file
- * NUMBERS, one byte for each that was added. The body of a request begins with its number, its
- * target is "?id=SINK-NUMBER", and its check "?check=SINK-NUMBER", its lifetime
+ * the database `fleet` for the first sink. "loads TIME COUNT" adds so many intervals of ten seconds
+ * from this time on, and another one that asks whether others have sent such. The numbers of
+ * requests count on from those in the file NUMBERS, one byte for each that was added. The body of a
+ * request begins with its number, its target is "?id=SINK-NUMBER", and its check
+ * "?check=SINK-NUMBER", its lifetime
  * "?lifetime=SINK-NUMBER". Answers are judged as those of ClickHouse, or of OTLP for a sink
  * "otlp=URL". A sink "keeps=URL" keeps losses. Losses are printed as "lost SINK COUNT WHAT: WHY",
  * and what waits as "waiting REQUESTS BYTES", each time after "state".
@@ -110,6 +112,40 @@ static void insert(uint64_t age, uint64_t count)
 	insert_deinit(&insert);
 }
 
+static void add_load(struct insert *insert)
+{
+	const union store_value values[LOADS_COUNT] = {
+		[LOADS_host] = { .text = insert->host },
+		[LOADS_t] = { insert->t },
+		[LOADS_ms] = { 10000 },
+		[LOADS_cpu_ns] = { (uint64_t)getpid() },
+	};
+
+	end_with(insert_begin(insert, STORE_TABLE_loads));
+	end_with(insert_row(insert, values));
+	end_with(insert_end(insert));
+}
+
+static void add_loads(uint64_t begin, uint64_t count)
+{
+	static struct delivery_target target;
+	struct insert insert = {
+		.database = "fleet",
+		.host = TEXT("it's"),
+		.t = begin,
+		.emit = delivery_emit,
+		.context = &target,
+	};
+
+	target.delivery = delivery;
+	for (; count--; insert.t += 10)
+		add_load(&insert);
+	insert.others_from = begin;
+	insert.others_to = insert.t;
+	add_load(&insert);
+	insert_deinit(&insert);
+}
+
 static void print_state(void)
 {
 	const struct delivery_waiting waiting = delivery_waiting(delivery);
@@ -151,6 +187,8 @@ static bool obey(const char *line)
 		add(count, bytes);
 	else if (sscanf(line, "insert %" SCNu64 " %" SCNu64, &count, &rows) == 2)
 		insert(count, rows);
+	else if (sscanf(line, "loads %" SCNu64 " %" SCNu64, &count, &rows) == 2)
+		add_loads(count, rows);
 	else if (!strncmp(line, "state", 5))
 		print_state();
 	else if (!strncmp(line, "finish", 6))
@@ -193,6 +231,7 @@ int main(int argc, char **argv)
 	char names[DELIVERY_SINKS_MOST][DELIVERY_SINK_NAME_SIZE];
 	struct delivery_options options = {
 		.sinks = sinks,
+		.host = "it's",
 		.say = say,
 		.stalled_ns = 2 * NS_PER_S,
 		.retry_ns = NS_PER_S / 10,

@@ -391,6 +391,43 @@ drops_what_is_old() {
 	equal "sums" "$(sql "SELECT sum(count), sum(ns) FROM fleet.samples_1m")" $'0\t49'
 }
 
+# says_that_others_send new|old: two agents send rows of one host. The first is alone when it asks. The second is not, which
+# is not said of rows that waited for long.
+says_that_others_send() {
+	local begin lines="said sink-0: another agent sends rows of a host 'it's', too: they count double; "
+
+	start_store "$1"
+	build/ctprof agent --create-schema --clickhouse "$store_url/fleet"
+	begin=$(date +%s)
+	start_deliver 10000000 "$store_url/"
+	tell loads $((begin - 10000)) 10
+	tell loads $((begin - 100)) 10
+	end_deliver finish
+	equal "rows" "$(sql "SELECT count() FROM fleet.loads")" 22
+	equal "what one says that is alone" "$(grep ^said "$said" || :)" ""
+	start_deliver 10000000 "$store_url/"
+	tell loads $((begin - 10000)) 10
+	end_deliver finish
+	equal "what one says of rows that are old" "$(grep ^said "$said" || :)" ""
+	start_deliver 10000000 "$store_url/"
+	tell loads $((begin - 95)) 10
+	end_deliver finish
+	equal "rows" "$(sql "SELECT count() FROM fleet.loads")" 44
+	equal "what the second says" "$(grep ^said "$said")" "${lines}give one of the two another name (--host), or end it"
+}
+
+# others_are_not_known MODE: a server that takes requests and does not answer whether others send is no failure.
+others_are_not_known() {
+	start_stub
+	mode "$1"
+	start_deliver 10000000 "$stub_url"
+	tell loads "$(date +%s)" 1
+	end_deliver finish
+	has "requests" "$(cat "$stub/requests")" "GET /?query=SELECT%20sum(if(t"
+	equal "what it says" "$(grep ^said "$said" || :)" ""
+	equal "what waits" "$(find "$spool" -name '*.request')" ""
+}
+
 # An hour of intervals, for which the spool has no room: the newest arrive, in their order.
 is_down_for_an_hour() {
 	start_deliver $((200 * 4096)) http://127.0.0.1:1/
@@ -744,6 +781,12 @@ for word in seconds_ahead no_date; do
 	run_case "no line says that clocks differ: '$word'" other_clock "$word" ""
 done
 run_case "a server with a wrong year is harmless: 1970" other_clock year_1970 "${behind/5 min*behind/[0-9]* d .* ahead of}"
+for word in new old; do
+	run_case "an agent says that another one sends rows of its host, $word" says_that_others_send "$word"
+done
+for word in mute deaf; do
+	run_case "a server that does not say whether others send is no failure: '$word'" others_are_not_known "$word"
+done
 run_case "rows that are too old for their table are counted, new" drops_what_is_old new 12+3 1
 run_case "rows of any age are stored, old" drops_what_is_old old 15+0 0
 run_case "an hour without a server keeps the newest" is_down_for_an_hour

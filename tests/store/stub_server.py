@@ -64,6 +64,9 @@ MODES = {
     "too_slow": (True, (200, {}, ""), 3),
     # A check says that the server has run for a second, and otherwise for a thousand; or 0, as to an older version.
     "restarted": (True, (200, {}, ""), 0),
+    # POSTs are taken; the answer to all other requests is no number, or none.
+    "mute": (True, (200, {}, ""), 0),
+    "deaf": (True, (200, {}, ""), 0),
     "older_check": (True, (200, {}, ""), 0),
     "full": (False, (507, {}, "disk full\n"), 0),
     "too_large": (False, (413, {}, "\x1b[31mtoo large\nsecond line"), 0),
@@ -151,6 +154,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         now = "ok" if now.startswith("poison") or now == "fail" else now
         is_kept, what, seconds = MODES[random.choice(RANDOM) if now == "random" else now]
         seconds = 0 if now == "too_slow" else seconds
+        if now == "mute":
+            return self.answer((200, {}, "?"), 0)
+        if now == "deaf":
+            return self.answer(None, 0)
         if isinstance(what, tuple) and what[0] == 200:
             with lock:
                 up = {"restarted": 1, "older_check": 0}.get(now, 1000)

@@ -2,6 +2,8 @@
 /*
  * Which rows the agent sends to ClickHouse, and when again.
  */
+#include <stdio.h>
+
 #include "agent/losses.h"
 #include "agent/sink.h"
 #include "unit/profile_scene.h"
@@ -10,6 +12,7 @@
 struct requests {
 	const char *failing; /* NULL: none */
 	uint64_t stacks, samples;
+	char others[1024]; /* what the request of `loads` asks; "": nothing */
 };
 
 static struct error *take(void *context, const struct sink_request *request)
@@ -22,6 +25,11 @@ static struct error *take(void *context, const struct sink_request *request)
 		requests->stacks += request->count;
 	if (strings_equal(request->what, "rows of samples"))
 		requests->samples += request->count;
+	if (strings_equal(request->what, "rows of loads"))
+		snprintf(requests->others, sizeof(requests->others), "%s",
+			 request->others ? request->others : "");
+	else
+		assert_null(request->others);
 	return NULL;
 }
 
@@ -88,4 +96,56 @@ TEST(stacks_are_sent_again)
 	profile_destroy(profile);
 }
 
-UNIT_TESTS(cmocka_unit_test(stacks_are_sent_again))
+static bool asks(void *sink, const struct profile *profile, uint64_t t)
+{
+	struct requests requests = { 0 };
+
+	expect_ok(encode(sink, profile, t, NULL, &requests));
+	return requests.others[0];
+}
+
+/* How many of the intervals of a second from `t` on ask whether another agent sends as this host; 0
+ * or 1. `*ret` is the first that does. */
+static size_t count_asking(void *sink, const struct profile *profile, uint64_t t, size_t count,
+			   uint64_t *ret)
+{
+	size_t asking = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (asks(sink, profile, t + i) && !asking++)
+			*ret = t + i;
+	return asking;
+}
+
+/* It is asked of a time that begins with the agent, when that is over for as long; each hour; and
+ * not of a time that own rows have twice, as the clock was set back. */
+TEST(others_are_looked_for)
+{
+	const struct sink_options options = { .url = "http://localhost:1/x", .name = "clickhouse" };
+	struct profile *profile = build_profile();
+	const uint64_t start = 1795177800;
+	struct requests requests = { 0 };
+	uint64_t asked = 0;
+	void *sink;
+
+	expect_ok(sink_clickhouse.open(&options, &sink));
+	assert_int_equal(count_asking(sink, profile, start, 20, &asked), 0);
+	expect_ok(encode(sink, profile, start + 20, NULL, &requests));
+	assert_non_null(strstr(requests.others, "t%20%3E=%20toDateTime(1795177800)"));
+	assert_non_null(strstr(requests.others, "if(t%20%3C%20toDateTime(1795177810),%20ms"));
+	assert_int_equal(count_asking(sink, profile, start + 21, 3700, &asked), 1);
+	assert_int_equal(asked, start + 3620);
+	/* Set back, just before it would be asked again. */
+	assert_int_equal(count_asking(sink, profile, start + 3721, 3499, &asked), 0);
+	assert_int_equal(count_asking(sink, profile, start + 6600, 700, &asked), 1);
+	assert_int_equal(asked, start + 7240);
+	/* Times repeat: the time to ask of begins when those that were there are over. */
+	assert_int_equal(count_asking(sink, profile, start + 7300, 3530, &asked), 0);
+	assert_int_equal(count_asking(sink, profile, start + 10820, 10, &asked), 0);
+	assert_int_equal(count_asking(sink, profile, start + 10830, 100, &asked), 1);
+	assert_int_equal(asked, start + 10850);
+	sink_clickhouse.close(sink);
+	profile_destroy(profile);
+}
+
+UNIT_TESTS(cmocka_unit_test(stacks_are_sent_again), cmocka_unit_test(others_are_looked_for))
