@@ -46,6 +46,7 @@ static const struct option_row compare_options[] = {
 /* --- loading, both sides at once --- */
 
 struct compare_loading {
+	const struct view *view;
 	struct side *sides;
 	char **paths;
 	size_t first, end;
@@ -53,10 +54,10 @@ struct compare_loading {
 };
 
 /* For a recording, the report names the capture that was picked. */
-static struct error *load_side(struct side *side, char **path)
+static struct error *load_side(const struct view *view, struct side *side, char **path)
 {
 	struct ctprof_snapshot *snapshot = NULL;
-	struct error *err = input_snapshot(side->name, &snapshot, path);
+	struct error *err = input_snapshot(side->name, view, &snapshot, path);
 
 	if (err)
 		return err;
@@ -70,16 +71,17 @@ static void *load_snapshot(void *context)
 	struct compare_loading *loading = context;
 
 	for (size_t i = loading->first; i < loading->end && !loading->error; i++)
-		loading->error = load_side(&loading->sides[i], &loading->paths[i]);
+		loading->error = load_side(loading->view, &loading->sides[i], &loading->paths[i]);
 	return NULL;
 }
 
 /* Each half of the files in a thread of its own: a machine that has two CPUs needs half the time.
  */
-static struct error *load_all(struct side *sides, char **paths, size_t baselines, size_t count)
+static struct error *load_all(const struct view *view, struct side *sides, char **paths,
+			      size_t baselines, size_t count)
 {
-	struct compare_loading before = { sides, paths, 0, baselines, NULL };
-	struct compare_loading after = { sides, paths, baselines, count, NULL };
+	struct compare_loading before = { view, sides, paths, 0, baselines, NULL };
+	struct compare_loading after = { view, sides, paths, baselines, count, NULL };
 	pthread_t thread;
 	bool apart = pthread_create(&thread, NULL, load_snapshot, &before) == 0;
 
@@ -109,7 +111,8 @@ static int compare(struct display *display, struct side *sides, size_t baselines
 		   const char *flame)
 {
 	_cleanup_free_ char **paths = calloc(count, sizeof(*paths));
-	struct error *err = paths ? load_all(sides, paths, baselines, count) : &error_no_memory;
+	struct error *err =
+		paths ? load_all(&display->view, sides, paths, baselines, count) : &error_no_memory;
 	int status;
 
 	if (!err)

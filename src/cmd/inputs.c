@@ -99,12 +99,35 @@ struct error *input_profile(const char *path, enum folded_unit unit, struct prof
 
 /* --- snapshots --- */
 
-static struct error *load_snapshot(struct store *store, const struct store_url *url, void *ret)
+static struct error *load_programs(struct store *store, const struct store_url *url, void *ret)
 {
-	return store_snapshot_load(store, url, ret);
+	return store_snapshot_load(store, url, false, ret);
 }
 
-struct error *input_snapshot(const char *path, struct ctprof_snapshot **ret, char **ret_name)
+static struct error *load_threads(struct store *store, const struct store_url *url, void *ret)
+{
+	return store_snapshot_load(store, url, true, ret);
+}
+
+static bool is_by_thread(const struct view *view)
+{
+	return view && view->axis == &group_axes[AXIS_THREAD];
+}
+
+/* Of the query, or of the file. */
+static struct error *load_input(const char *path, const struct view *view,
+				struct ctprof_snapshot **ret)
+{
+	if (!store_is_url(path))
+		return snapshot_load(path, ret);
+	if (is_by_thread(view) && view->normalize == NORMALIZE_AGE)
+		return error_create("--normalize age of single threads needs snapshots of files: a "
+				    "query does not tell for how much of its time a thread lived");
+	return input_query(path, is_by_thread(view) ? load_threads : load_programs, ret);
+}
+
+struct error *input_snapshot(const char *path, const struct view *view,
+			     struct ctprof_snapshot **ret, char **ret_name)
 {
 	_cleanup_free_ char *name = NULL;
 	struct error *err = NULL;
@@ -117,7 +140,7 @@ struct error *input_snapshot(const char *path, struct ctprof_snapshot **ret, cha
 		err = &error_no_memory;
 	if (err)
 		return err;
-	err = store_is_url(path) ? input_query(path, load_snapshot, ret) : snapshot_load(name, ret);
+	err = load_input(name, view, ret);
 	if (!err)
 		*ret_name = take_ptr(name);
 	return err;
@@ -218,9 +241,6 @@ struct error *inputs_check_view(const struct side *sides, size_t count, const st
 	if (view->window)
 		return error_create("--window has no effect on queries: their totals are those of "
 				    "their time, and not since threads began");
-	if (view->axis == &group_axes[AXIS_THREAD])
-		return error_create("--group-by thread needs snapshots of files: a query of a "
-				    "store has sums over threads in its time");
 	return view->normalize == NORMALIZE_AGE
 		       ? error_create("--normalize age needs snapshots of files: a query of a "
 				      "store does not tell how old threads are; --rate divides "

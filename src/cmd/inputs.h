@@ -20,10 +20,10 @@
 struct error *input_profile(const char *path, enum folded_unit unit, struct profile **ret,
 			    bool *ret_is_folded) MUST_CHECK;
 
-/* A file, a capture of a recording, or a query. `ret_name` is what was read, for reports, to be
- * freed. */
-struct error *input_snapshot(const char *path, struct ctprof_snapshot **ret,
-			     char **ret_name) MUST_CHECK;
+/* A file, a capture of a recording, or a query, whose threads are read each by itself if the view
+ * (NULL: the default) groups by thread. `ret_name` is what was read, for reports, to be freed. */
+struct error *input_snapshot(const char *path, const struct view *view,
+			     struct ctprof_snapshot **ret, char **ret_name) MUST_CHECK;
 
 /* Is it a query, rather than a path? */
 bool input_is_query(const char *path);

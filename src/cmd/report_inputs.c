@@ -167,7 +167,7 @@ static struct error *load_query(struct report_inputs *inputs, const char *query)
 	_cleanup_error_ struct error *none = NULL;
 	bool is_folded;
 	char *name = NULL;
-	struct error *err = input_snapshot(query, &snapshot, &name);
+	struct error *err = input_snapshot(query, NULL, &snapshot, &name);
 
 	if (err && err->errnum == ENODATA)
 		none = take_ptr(err);

@@ -25,7 +25,7 @@ static int show_snapshot(const char *name, const struct display *display)
 {
 	_cleanup_(snapshot_destroy) struct ctprof_snapshot *snapshot = NULL;
 	_cleanup_free_ char *path = NULL;
-	struct error *err = input_snapshot(name, &snapshot, &path);
+	struct error *err = input_snapshot(name, &display->view, &snapshot, &path);
 
 	if (err)
 		return report_error(err, STATUS_FAILED);

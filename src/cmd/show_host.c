@@ -56,7 +56,7 @@ static int run_show_host(const struct command *command, int argc, char **argv)
 	if (first < argc) {
 		err = privileges_keep_for_files();
 		if (!err)
-			err = input_snapshot(argv[first], &snapshot, &name);
+			err = input_snapshot(argv[first], NULL, &snapshot, &name);
 	} else {
 		err = capture_host(&arguments, &snapshot);
 	}

@@ -80,12 +80,22 @@ const char *sides_need_one_boot(const struct sides *sides)
 	return view->rate && !is_query(sides) ? "--rate" : NULL;
 }
 
+/* The same threads, also where the totals of one side are no part of those of the other. */
+static bool have_one_boot(const struct ctprof_snapshot *a, const struct ctprof_snapshot *b)
+{
+	const struct host_context *x = a->host, *y = b->host;
+
+	if (!a->observed_ns || !b->observed_ns)
+		return boots_of(a, b) != BOOTS_DIFFERENT;
+	return x && y && x->boot_id && y->boot_id && name_compare(x->boot_id, y->boot_id) == 0;
+}
+
 static struct error *check_boots(const struct sides *sides)
 {
 	const char *what = sides_need_one_boot(sides);
 
 	for (size_t i = 1; what && i < sides->count; i++)
-		if (boots_of(sides->items[0].snapshot, sides->items[i].snapshot) == BOOTS_DIFFERENT)
+		if (!have_one_boot(sides->items[0].snapshot, sides->items[i].snapshot))
 			return error_create("%s: %s and %s are of different boots, which share no "
 					    "thread and no clock; --normalize age or cpu compares "
 					    "them",

@@ -126,7 +126,7 @@ static void put_heading(struct overview_output *o)
 	const struct sides *sides = report->sides;
 	const size_t before = sides->baselines;
 	const size_t threads = report->candidate->threads.count;
-	const char *what = is_query(report) ? "program" : "thread", *comma = "";
+	const char *what = report->candidate->has_programs ? "program" : "thread", *comma = "";
 	char time[AMOUNT_MAX];
 	struct overview_line line = { .columns = o->columns };
 

@@ -21,7 +21,7 @@ static void print_side(FILE *out, const char *what, const struct side *side)
 	if (s->captured_at_unix_ns.value && gmtime_r(&seconds, &tm))
 		strftime(stamp, sizeof(stamp), "%Y-%m-%d %H:%M:%S UTC", &tm);
 	fprintf(out, "%s: %s, %zu %s%s, %s", what, stamp, s->threads.count,
-		s->observed_ns ? "program" : "thread", plural(s->threads.count), name ? name : "");
+		s->has_programs ? "program" : "thread", plural(s->threads.count), name ? name : "");
 	fprintf(out, s->note && note ? " (%s)\n" : "\n", note);
 	free(note);
 	free(name);

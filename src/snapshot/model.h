@@ -245,6 +245,7 @@ struct ctprof_snapshot {
 	 * and that of the host with the longest; 0: they are those since threads began. Not in
 	 * files. */
 	uint64_t observed_ns, longest_observed_ns;
+	bool has_programs;    /* of a query: each of `threads` is all those of a program */
 	bool has_sums_only;   /* of a query: it read sums, which have no metrics but totals */
 	struct lines remarks; /* one line each for the user, about reading this file */
 };

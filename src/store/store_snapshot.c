@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "store/store_snapshot.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/sum.h"
@@ -19,6 +20,7 @@
 struct snapshot_loading {
 	struct ctprof_snapshot *snapshot;
 	const struct store_url *url;
+	bool by_thread;
 	enum store_detail detail;
 	struct thread_columns columns;
 };
@@ -32,13 +34,22 @@ enum {
 	PROGRAM_CGROUP,
 	PROGRAM_UID,
 	PROGRAM_THREADS,
+	PROGRAM_TGID,
+	PROGRAM_TID,
+	PROGRAM_STARTED,
 	PROGRAM_COLUMNS
 };
 
 static const struct store_column program_columns[PROGRAM_COLUMNS] = {
-	[PROGRAM_HOST] = { "host", STORE_STRING }, [PROGRAM_PROCESS] = { "process", STORE_STRING },
-	[PROGRAM_COMM] = { "comm", STORE_STRING }, [PROGRAM_CGROUP] = { "cgroup", STORE_STRING },
-	[PROGRAM_UID] = { "uid", STORE_U32 },      [PROGRAM_THREADS] = { "threads", STORE_U64 },
+	[PROGRAM_HOST] = { "host", STORE_STRING },
+	[PROGRAM_PROCESS] = { "process", STORE_STRING },
+	[PROGRAM_COMM] = { "comm", STORE_STRING },
+	[PROGRAM_CGROUP] = { "cgroup", STORE_STRING },
+	[PROGRAM_UID] = { "uid", STORE_U32 },
+	[PROGRAM_THREADS] = { "threads", STORE_U64 },
+	[PROGRAM_TGID] = { "tgid", STORE_U32 },
+	[PROGRAM_TID] = { "tid", STORE_U32 },
+	[PROGRAM_STARTED] = { "started", STORE_U64 },
 };
 
 static struct error *set_names(struct ctprof_snapshot *snapshot, const union store_value *row,
@@ -60,26 +71,49 @@ static struct error *set_names(struct ctprof_snapshot *snapshot, const union sto
 	return err ? err : thread_row_name(snapshot, row[PROGRAM_CGROUP].text, &thread->cgroup);
 }
 
-/* A program is a thread and a process with a number of its own. */
+/* A program is a thread and a process with a number of its own. It is as old as the time is long
+ * (snapshot_age_ticks()): rates are those of the time. */
+static void set_numbers(const struct snapshot_loading *loading, const union store_value *row,
+			struct ctprof_thread *thread)
+{
+	if (loading->by_thread) {
+		thread->start_time_clock_ticks = reading_of(row[PROGRAM_STARTED].number);
+		thread->tid = (uint32_t)row[PROGRAM_TID].number;
+		thread->tgid = (uint32_t)row[PROGRAM_TGID].number;
+		return;
+	}
+	thread->start_time_clock_ticks = reading_of(0);
+	thread->tid = thread->tgid = NUMBER_LEAST + (uint32_t)loading->snapshot->threads.count;
+}
+
+/* Threads of a process follow each other. */
+static struct error *add_process(struct snapshot_loading *loading, uint32_t tgid, uint64_t uid)
+{
+	struct ctprof_snapshot *snapshot = loading->snapshot;
+	const struct process process = { .tgid = tgid,
+					 .uid = { .value = uid,
+						  .measured = loading->detail == STORE_ROWS &&
+							      uid != UID_UNKNOWN } };
+	const size_t count = snapshot->processes.count;
+
+	if (count && snapshot->processes.items[count - 1].tgid == tgid)
+		return NULL;
+	return array_push(&snapshot->processes, process) ? NULL : &error_no_memory;
+}
+
 static struct error *take_program(void *context, const union store_value *row)
 {
 	struct snapshot_loading *loading = context;
 	struct ctprof_snapshot *snapshot = loading->snapshot;
 	struct ctprof_thread *thread = snapshot_add_thread(snapshot);
-	struct process process = { .uid = { .value = row[PROGRAM_UID].number,
-					    .measured = loading->detail == STORE_ROWS &&
-							row[PROGRAM_UID].number != UID_UNKNOWN } };
 	struct error *err;
 
 	if (!thread)
 		return &error_no_memory;
-	/* As old as the time is long (snapshot_age_ticks()): rates are those of the time. */
-	thread->start_time_clock_ticks = reading_of(0);
-	thread->tid = thread->tgid = process.tgid =
-		NUMBER_LEAST + (uint32_t)snapshot->threads.count;
+	set_numbers(loading, row, thread);
 	err = set_names(snapshot, row, thread);
-	if (!err && !array_push(&snapshot->processes, process))
-		err = &error_no_memory;
+	if (!err)
+		err = add_process(loading, thread->tgid, row[PROGRAM_UID].number);
 	if (!err)
 		err = thread_columns_take(&loading->columns, row + PROGRAM_COLUMNS, snapshot,
 					  thread);
@@ -89,6 +123,18 @@ static struct error *take_program(void *context, const union store_value *row)
 	if (loading->detail != STORE_ROWS)
 		metric_set_remove(&thread->record.measured, METRIC_thread_count);
 	return NULL;
+}
+
+/* Names and users are the last of each thread. */
+static void add_threads(struct snapshot_loading *loading, struct sql *sql)
+{
+	sql_add(sql,
+		"SELECT '', toString(argMax(process, t)), toString(argMax(comm, t)), "
+		"toString(argMax(cgroup, t)), argMax(uid, t), toUInt64(1), tgid, tid, started");
+	thread_columns_add(&loading->columns, sql);
+	sql_add(sql, " FROM threads WHERE ");
+	sql_add_time(sql, loading->url, SQL_SELECTORS_ALL);
+	sql_add(sql, " GROUP BY tgid, tid, started ORDER BY tgid, tid, started");
 }
 
 /* Sums tell neither threads nor users. */
@@ -106,6 +152,7 @@ static void add_programs(struct snapshot_loading *loading, struct sql *sql)
 		loading->url->by_host ? "toString(host)" : "''",
 		has_threads ? "uid" : "toUInt32(0)",
 		has_threads ? "uniqExact(cityHash64(host, tgid, tid, started))" : "toUInt64(0)");
+	sql_add(sql, ", toUInt32(0), toUInt32(0), toUInt64(0)");
 	thread_columns_add(&loading->columns, sql);
 	sql_add(sql, " FROM ");
 	sql_add(&columns, "host, process, comm, cgroup%s",
@@ -132,7 +179,10 @@ static struct error *load_programs(struct snapshot_loading *loading, struct stor
 	memcpy(columns, program_columns, sizeof(program_columns));
 	memcpy(columns + PROGRAM_COLUMNS, loading->columns.items,
 	       loading->columns.count * sizeof(*columns));
-	add_programs(loading, &sql);
+	if (loading->by_thread)
+		add_threads(loading, &sql);
+	else
+		add_programs(loading, &sql);
 	err = store_query(store, &sql, columns, PROGRAM_COLUMNS + loading->columns.count,
 			  STORE_PROGRAMS_MOST, take_program, loading);
 	sql_deinit(&sql);
@@ -293,6 +343,45 @@ static struct error *set_hosts(struct ctprof_snapshot *snapshot, const struct st
 	return err;
 }
 
+/* --- threads, each by itself --- */
+
+/* Numbers of threads are those of a host. */
+static struct error *check_threads(const struct store_url *url, const struct store_hosts *hosts)
+{
+	if (hosts->count > 1)
+		return error_create("--group-by thread is of one host, and this query selects %zu: "
+				    "add e.g. host=%s",
+				    hosts->count, hosts->items[0].name);
+	if (url->to_s - url->from_s > STORE_THREADS_MOST_S)
+		return error_create("--group-by thread covers at most a day: choose 'from' and "
+				    "'to'");
+	return NULL;
+}
+
+static struct error *take_boot(void *context, const union store_value *row)
+{
+	struct ctprof_snapshot *snapshot = context;
+
+	return row[0].text.length ? thread_row_name(snapshot, row[0].text, &snapshot->host->boot_id)
+				  : NULL;
+}
+
+/* The last boot before the end of the query. */
+static struct error *load_boot(struct snapshot_loading *loading, struct store *store,
+			       const struct store_hosts *hosts)
+{
+	static const struct store_column column = { "boot", STORE_STRING };
+	struct sql sql = store_sql(store);
+	struct error *err;
+
+	sql_add(&sql, "SELECT toString(argMax(boot, booted)) FROM hosts WHERE host = ");
+	sql_add_value(&sql, text_of(hosts->items[0].name));
+	sql_add(&sql, " AND booted <= toDateTime(%" PRIu64 ")", hosts->end_s);
+	err = store_query(store, &sql, &column, 1, 1, take_boot, loading->snapshot);
+	sql_deinit(&sql);
+	return err;
+}
+
 /* --- the whole --- */
 
 static struct error *load(struct snapshot_loading *loading, struct store *store)
@@ -300,9 +389,13 @@ static struct error *load(struct snapshot_loading *loading, struct store *store)
 	struct ctprof_snapshot *snapshot = loading->snapshot;
 	struct store_hosts hosts = { 0 };
 	struct error *err = store_hosts_read(store, loading->url, &hosts);
-	bool has_more = true;
+	bool has_more = !loading->by_thread;
 
-	loading->detail = store_detail_of(loading->url);
+	loading->detail = loading->by_thread ? STORE_ROWS : store_detail_of(loading->url);
+	if (!err && loading->by_thread)
+		err = check_threads(loading->url, &hosts);
+	if (!err && loading->by_thread)
+		err = load_programs(loading, store);
 	while (!err && !snapshot->threads.count && has_more) {
 		err = load_programs(loading, store);
 		if (!err && !snapshot->threads.count)
@@ -317,9 +410,12 @@ static struct error *load(struct snapshot_loading *loading, struct store *store)
 		err = load_cgroups(loading, store);
 	if (!err)
 		err = set_hosts(snapshot, &hosts);
+	if (!err && loading->by_thread)
+		err = load_boot(loading, store, &hosts);
 	if (!err) {
 		snapshot->captured_at_unix_ns = reading_of(hosts.end_s * NS_PER_S);
 		snapshot_sort(snapshot);
+		snapshot->has_programs = !loading->by_thread;
 		snapshot->observed_ns = hosts.observed_ns;
 		snapshot->longest_observed_ns = hosts.longest_ns;
 	}
@@ -327,11 +423,11 @@ static struct error *load(struct snapshot_loading *loading, struct store *store)
 	return err;
 }
 
-struct error *store_snapshot_load(struct store *store, const struct store_url *url,
+struct error *store_snapshot_load(struct store *store, const struct store_url *url, bool by_thread,
 				  struct ctprof_snapshot **ret)
 {
 	_cleanup_(snapshot_destroy) struct ctprof_snapshot *snapshot = NULL;
-	struct snapshot_loading loading = { .url = url };
+	struct snapshot_loading loading = { .url = url, .by_thread = by_thread };
 	struct error *err = snapshot_create(&snapshot);
 
 	if (err)

@@ -7,6 +7,8 @@
  * rather than since threads began; of peaks and gauges it has the largest value in the time, of
  * settings the last. thread_count is the number of different threads that did something. Waits
  * count when they end. What no thread of a program had measured is unmeasured.
+ *
+ * The threads of one host can also be read each by itself, with their numbers and start times.
  */
 #ifndef STORE_STORE_SNAPSHOT_H
 #define STORE_STORE_SNAPSHOT_H
@@ -17,8 +19,13 @@
 /* Most programs: more are an error. */
 #define STORE_PROGRAMS_MOST UINT64_C(500000)
 
-/* Fails if there are no rows of what the URL selects (errnum ENODATA), and says what there is. */
-struct error *store_snapshot_load(struct store *store, const struct store_url *url,
+/* Rows of single threads are read for at most so long. */
+#define STORE_THREADS_MOST_S UINT64_C(86400)
+
+/* Fails if there are no rows of what the URL selects (errnum ENODATA), and says what there is. With
+ * `by_thread`, threads are not summed up to programs, which is an error for several hosts, and for
+ * a longer time. */
+struct error *store_snapshot_load(struct store *store, const struct store_url *url, bool by_thread,
 				  struct ctprof_snapshot **ret) MUST_CHECK;
 
 /* Multiply all totals by times / parts, rounded: so that they are of another time of hosts, whose

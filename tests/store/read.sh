@@ -207,6 +207,36 @@ compares() {
 	grep -q do_syscall_64 "$scratch/flame.svg"
 }
 
+# Threads of a host have their own numbers and sums, and are compared with themselves in the same boot.
+compares_threads() {
+	local at=$end_s host output
+
+	fill "$1"
+	host="$query?host=web-2"
+	$ctprof show "$host&from=$((at - 7000))&to=$at" --group-by thread --metrics run_time_ns --format csv > "$scratch/shown"
+	equal "threads" "$(awk -F, '$3 == "run_time_ns" { print $2 ":" $5 }' "$scratch/shown" | sort)" "$(sql "SELECT
+		concat(comm, '[', toString(tid), ']:', toString(sum(run_time_ns))) AS line FROM fleet.threads
+		WHERE host = 'web-2' AND t >= toDateTime($at - 7000) GROUP BY comm, tid ORDER BY line" | sort)"
+	$ctprof compare "$host&from=$((at - 1200))&to=$((at - 600))" "$host&from=$((at - 600))&to=$at" --group-by thread --metrics run_time_ns \
+		--format csv > "$scratch/compared"
+	equal "changes" "$(awk -F, '$3 == "run_time_ns" { print $2 ":" $5 ":" $6 ":" $7 }' "$scratch/compared" | sort)" "$(sql "SELECT
+		concat(comm, '[', toString(tid), ']:', toString(sum(if(t < toDateTime($at - 600), run_time_ns, 0)) AS before), ':',
+		toString(sum(if(t < toDateTime($at - 600), 0, run_time_ns)) AS after), ':', toString(after - before)) AS line FROM fleet.threads
+		WHERE host = 'web-2' AND t >= toDateTime($at - 1200) GROUP BY comm, tid ORDER BY line" | sort)"
+	equal "their number" "$(grep -c run_time_ns "$scratch/compared")" 5
+	fails 1 $ctprof show "$query?to=$at" --group-by thread
+	has "several hosts" "$output" "--group-by thread is of one host, and this query selects 3: add e.g. host=web-1"
+	fails 1 $ctprof show "$host&from=$((at - 86401))&to=$at" --group-by thread
+	has "a long time" "$output" "covers at most a day"
+	fails 1 $ctprof show "$host&to=$at" --group-by thread --normalize age
+	has "ages" "$output" "--normalize age of single threads needs snapshots of files"
+	insert "hosts (host, seen, boot, booted, kernel, cpus) SELECT 'web-2', toDateTime($at), 'c', toDateTime($at - 700), '6.1.0', 4"
+	fails 1 $ctprof compare "$host&from=$((at - 1800))&to=$((at - 1200))" "$host&from=$((at - 600))&to=$at" --group-by thread
+	has "another boot" "$output" "are of different boots, which share no thread"
+	$ctprof compare "$host&from=$((at - 600))&to=$((at - 300))" "$host&from=$((at - 300))&to=$at" --group-by thread > "$scratch/compared"
+	has "the heading" "$(sed -n 1p "$scratch/compared")" ", 5 -> 5 threads"
+}
+
 # What is compared with one host is the mean of two: the first runs for 8 s in 10 s, with a pressure of 50 %, and the
 # second for 2 s, with 10 %.
 compares_unlike_numbers_of_hosts() {
@@ -553,6 +583,7 @@ for kind in new old; do
 	run_case "queries say what files say, $kind" reads_what_files_say "$kind"
 	run_case "times are compared, $kind" compares "$kind"
 	run_case "hosts are compared with one of them, $kind" compares_unlike_numbers_of_hosts "$kind"
+	run_case "threads are compared each by itself, $kind" compares_threads "$kind"
 	run_case "a new wait leads the summary, $kind" leads_with_a_new_wait "$kind"
 	run_case "intervals are replayed, $kind" replays "$kind"
 	run_case "states of replayed threads add up to the interval, $kind" replays_add_up "$kind"
