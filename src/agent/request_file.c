@@ -71,6 +71,39 @@ static void print_lines(FILE *out, struct request_header *header)
 	fputc('\n', out);
 }
 
+static struct error *write_header(struct request_header *header, struct text *ret)
+{
+	struct request_header again;
+	char *bytes = NULL;
+	size_t length;
+	FILE *out;
+
+	for (size_t i = 0; i < array_length(lines); i++)
+		if (!lines[i].is_number && text_at(header, i)->length > REQUEST_HEADER_MOST)
+			return error_create("the %s of a request is too long", lines[i].name);
+	out = open_memstream(&bytes, &length);
+	if (!out)
+		return &error_no_memory;
+	print_lines(out, header);
+	if (!file_close_memory(out, &bytes))
+		return &error_no_memory;
+	if (length <= REQUEST_HEADER_MOST &&
+	    request_header_parse((struct text){ bytes, length }, &again)) {
+		*ret = (struct text){ bytes, length };
+		return NULL;
+	}
+	free(bytes);
+	return error_create("a request has control characters, or is too long, before its body");
+}
+
+struct error *request_header_write_marked(const struct request_header *header, struct text *ret)
+{
+	struct request_header marked = *header;
+
+	marked.interrupted = 1;
+	return write_header(&marked, ret);
+}
+
 struct error *request_header_write(const struct sink_request *request, struct text *ret)
 {
 	struct request_header header = {
@@ -87,27 +120,8 @@ struct error *request_header_write(const struct sink_request *request, struct te
 		.count = request->count,
 		.body_length = request->body.length,
 	};
-	struct request_header again;
-	char *bytes = NULL;
-	size_t length;
-	FILE *out;
 
-	for (size_t i = 0; i < array_length(lines); i++)
-		if (!lines[i].is_number && text_at(&header, i)->length > REQUEST_HEADER_MOST)
-			return error_create("the %s of a request is too long", lines[i].name);
-	out = open_memstream(&bytes, &length);
-	if (!out)
-		return &error_no_memory;
-	print_lines(out, &header);
-	if (!file_close_memory(out, &bytes))
-		return &error_no_memory;
-	if (length <= REQUEST_HEADER_MOST &&
-	    request_header_parse((struct text){ bytes, length }, &again)) {
-		*ret = (struct text){ bytes, length };
-		return NULL;
-	}
-	free(bytes);
-	return error_create("a request has control characters, or is too long, before its body");
+	return write_header(&header, ret);
 }
 
 /* --- reading --- */

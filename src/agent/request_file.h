@@ -41,6 +41,9 @@ struct request_header {
 /* The lines before the body, which the caller frees. Fails if a text has control characters or is
  * too long. */
 struct error *request_header_write(const struct sink_request *request, struct text *ret) MUST_CHECK;
+/* The same of a request that is interrupted, from the header of its file. */
+struct error *request_header_write_marked(const struct request_header *header,
+					  struct text *ret) MUST_CHECK;
 
 /* Parse the start of a file, of which at most REQUEST_HEADER_MOST bytes are given. The texts point
  * into it. False: it is not the start of a request, or of another version. */
@@ -51,7 +54,8 @@ bool request_header_parse(struct text start, struct request_header *ret);
 bool request_header_read(int fd, char *bytes, struct request_header *ret);
 
 /* Mark the request in a file that is open for reading and writing as interrupted. False: the file
- * has no place for that, as one of an earlier version, or cannot be written (errno). */
+ * has no place for that, as one of an earlier version (errno is 0), or cannot be written (errno).
+ */
 bool request_file_mark(int fd);
 
 #endif

@@ -11,22 +11,6 @@
 
 /* --- adding --- */
 
-/* Write everything. Returns 0 or an errno. */
-static int write_all(int fd, struct text bytes)
-{
-	while (bytes.length) {
-		const ssize_t written = write(fd, bytes.bytes, bytes.length);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0)
-			return written ? errno : ENOSPC;
-		bytes.bytes += written;
-		bytes.length -= (size_t)written;
-	}
-	return 0;
-}
-
 /* Returns 0 or an errno. */
 static int write_file(const struct spool_folder *folder, const char *name, struct text header,
 		      struct text body)
@@ -38,9 +22,9 @@ static int write_file(const struct spool_folder *folder, const char *name, struc
 		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return errno;
-	failed = write_all(fd, header);
+	failed = spool_write_bytes(fd, header);
 	if (!failed)
-		failed = write_all(fd, body);
+		failed = spool_write_bytes(fd, body);
 	if (close(fd) && !failed)
 		failed = errno;
 	if (!failed && renameat(folder->dir, SPOOL_NEW_NAME, folder->dir, name))
@@ -157,24 +141,6 @@ uint64_t spool_id(const struct spool *spool, size_t sink, size_t index)
 	const struct spool_folder *folder = &spool->folders[sink];
 
 	return index < folder->entries.count ? folder->entries.items[index].id : 0;
-}
-
-bool spool_mark(struct spool *spool, size_t sink, size_t index)
-{
-	const struct spool_folder *folder = &spool->folders[sink];
-	char name[SPOOL_NAME_SIZE];
-	struct stat st;
-	bool is_marked;
-	int fd;
-
-	if (index >= folder->entries.count)
-		return false;
-	spool_name_of(folder->entries.items[index].id, name);
-	fd = spool_open_file(folder, name, O_RDWR, &st);
-	is_marked = fd >= 0 && request_file_mark(fd);
-	if (fd >= 0)
-		close(fd);
-	return is_marked;
 }
 
 void spool_hold(struct spool *spool, size_t sink, size_t count)

@@ -6,6 +6,7 @@
  *	SPOOL/losses                  what was dropped (losses.h)
  *	SPOOL/FOLDER/00000000000000000042.request
  *	SPOOL/FOLDER/new              a request that is being written
+ *	SPOOL/FOLDER/marked           a copy of a request of an earlier version, being written
  *
  * A request (request_file.h) is written under another name and then renamed, so it is there as a
  * whole or not at all, whenever the agent is killed. Numbers grow over all sinks. Files with other
@@ -67,8 +68,9 @@ bool spool_open_request(struct spool *spool, size_t sink, size_t index, int *ret
 			bool *ret_is_marked);
 /* The number of a request, which no other one ever has; 0: there is none with this index. */
 uint64_t spool_id(const struct spool *spool, size_t sink, size_t index);
-/* Mark one as interrupted: it may have arrived, which a later agent knows, too. False: the disk
- * refuses that. */
+/* Mark one as interrupted: it may have arrived, which a later agent knows, too. A file of an
+ * earlier version, without a place for that, is replaced by another one. False: the disk refuses
+ * that. */
 bool spool_mark(struct spool *spool, size_t sink, size_t index);
 /* Hold the first `count`. Requests that are removed are no longer held. */
 void spool_hold(struct spool *spool, size_t sink, size_t count);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Internal interface of the spool: spool.c adds requests and gives them out, spool_removal.c
- * removes them, counts what is lost and keeps in mind the files that are left, and spool_open.c
- * reads what an earlier agent has left.
+ * removes them, counts what is lost and keeps in mind the files that are left, spool_mark.c marks
+ * those that may have arrived, and spool_open.c reads what an earlier agent has left.
  */
 #ifndef AGENT_SPOOL_INTERNAL_H
 #define AGENT_SPOOL_INTERNAL_H
@@ -12,11 +12,13 @@
 #include "agent/spool.h"
 #include "base/array.h"
 
-#define SPOOL_NEW_NAME  "new" /* of a file that is being written */
-#define SPOOL_NEW_ID    0     /* of no request */
-#define SPOOL_SUFFIX    ".request"
-#define SPOOL_ID_DIGITS 20
-#define SPOOL_NAME_SIZE (SPOOL_ID_DIGITS + sizeof(SPOOL_SUFFIX))
+#define SPOOL_NEW_NAME "new" /* of a file that is being written */
+#define SPOOL_NEW_ID   0     /* of no request */
+/* Of a copy that takes the place of a request. One that is left is no request. */
+#define SPOOL_MARKED_NAME "marked"
+#define SPOOL_SUFFIX      ".request"
+#define SPOOL_ID_DIGITS   20
+#define SPOOL_NAME_SIZE   (SPOOL_ID_DIGITS + sizeof(SPOOL_SUFFIX))
 
 struct spool_entry {
 	uint64_t id, bytes;
@@ -62,6 +64,9 @@ uint64_t spool_blocks_of(uint64_t length);
  * without effect and without waiting; -1: it cannot be opened, or is another one (errno). */
 int spool_open_file(const struct spool_folder *folder, const char *name, int access,
 		    struct stat *ret);
+
+/* Write all bytes to a file. Returns 0 or an errno. */
+int spool_write_bytes(int fd, struct text bytes);
 
 /* Count what is lost; without memory the number is lost too. */
 void spool_count_loss(struct spool *spool, const struct spool_folder *folder, struct text what,

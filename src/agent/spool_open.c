@@ -107,6 +107,7 @@ static struct error *read_folder(struct spool *spool, struct spool_folder *folde
 	DIR *names;
 
 	drop_new(spool, folder);
+	unlinkat(folder->dir, SPOOL_MARKED_NAME, 0);
 	names = list(folder->dir);
 	if (!names)
 		return error_system(errno, "%s: %s", spool->path, folder->name);

@@ -230,6 +230,55 @@ passes_unknown() {
 	equal "waiting" "$(waiting)" 0
 }
 
+# without_mark: requests in the spool become those of an earlier version, which has no place for a mark in its files.
+without_mark() {
+	sed -i '/^interrupted: 0$/d' "$spool"/sink-0/*.request
+	equal "files with a mark" "$(grep -alx 'interrupted: .' "$spool"/sink-0/*.request || :)" ""
+}
+
+# passes_older: the same of requests of an earlier version.
+passes_older() {
+	start_deliver 10000000 http://127.0.0.1:1/
+	tell add 5 1000
+	end_deliver
+	without_mark
+	start_stub
+	mode poison_check
+	start_deliver 10000000 "$stub_url"
+	wait_for "four others" has_arrived 4
+	wait_for "the answer to the last" one_waits
+	equal "mark of the last" "$(grep -ax 'interrupted: .' "$spool"/sink-0/*.request)" "interrupted: 1"
+	mode ok
+	end_deliver finish state
+	has_arrived 5
+	arrived_once
+	equal "lost" "$(lost)" 0
+	equal "waiting" "$(waiting)" 0
+}
+
+# On a disk that has no room for another file, such a request waits.
+cannot_mark_older() {
+	spool=$scratch/small
+	mkdir "$spool"
+	mount -t tmpfs -o size=400k,mode=700 none "$spool" || skip "no mounts"
+	at_end 'umount -l "$scratch/small"'
+	start_deliver 10000000 http://127.0.0.1:1/
+	tell add 2 70000
+	end_deliver
+	without_mark
+	mount -o remount,size=200k "$spool"
+	start_stub
+	mode cut_kept
+	start_deliver 10000000 "$stub_url"
+	wait_for "a failure" grep -q '^said sink-0' "$said"
+	mode ok
+	end_deliver finish state
+	has_arrived 2
+	arrived_once
+	equal "lost" "$(lost)" 0
+	equal "waiting" "$(waiting)" 0
+}
+
 # Requests 3 and 4 were interrupted, and 4 has arrived. A check does not find 3, which is then dropped while it waits. That
 # says nothing about 4.
 knows_what_is_absent() {
@@ -759,6 +808,8 @@ for word in poison_parts poison_busy; do
 done
 run_case "a request that is never answered for holds up no others" passes_unknown poison_check 4
 run_case "a request that is never answered for is not sent twice" passes_unknown poison_check_kept 5
+run_case "a request of an earlier version that is never answered for holds up no others" passes_older
+run_case "a request of an earlier version waits if the disk has no room for its mark" cannot_mark_older
 run_case "a request that has arrived is not sent after one that had not" knows_what_is_absent
 run_case "a line says which tables are missing" says no_table \
 	"Table x does not exist; create or upgrade the tables: ctprof agent --create-schema --clickhouse URL; its requests wait"

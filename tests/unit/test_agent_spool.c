@@ -149,6 +149,89 @@ TEST(marks_requests)
 }
 
 /* Of a request that was stored in part, both the rest and the sums of the part are counted. */
+/* Files of an earlier version have no place for a mark. */
+static void write_older(struct scene *scene, const char *id, size_t body_length)
+{
+	static const char header[] =
+		"ctprof-request 1\nwhat: rows\ncount: 3\ntarget: ?query=INSERT\n"
+		"type: text/plain\nheader: X-Scope-OrgID: team\n";
+	char path[256];
+	FILE *out;
+
+	snprintf(path, sizeof(path), "%s/one/%s.request", scene->path, id);
+	out = fopen(path, "we");
+	assert_non_null(out);
+	fprintf(out, "%sbody: %zu\n\n", header, body_length);
+	for (size_t i = 0; i < body_length; i++)
+		fputc((int)('a' + i % 26), out);
+	assert_int_equal(fclose(out), 0);
+}
+
+/* Is the body of the first request what write_older() wrote? */
+static void expect_older_body(struct scene *scene, size_t body_length)
+{
+	static char bytes[REQUEST_HEADER_MOST];
+	struct request_header header;
+	bool is_marked;
+	char got;
+	int fd;
+
+	assert_true(spool_open_request(scene->spool, 0, 0, &fd, &is_marked));
+	assert_true(request_header_read(fd, bytes, &header));
+	assert_int_equal(header.count, 3);
+	expect_text(header.what, "rows");
+	expect_text(header.target, "?query=INSERT");
+	expect_text(header.header, "X-Scope-OrgID: team");
+	assert_int_equal(header.body_length, body_length);
+	for (size_t i = 0; i < body_length; i += 1021) {
+		assert_int_equal(pread(fd, &got, 1, (off_t)(header.length + i)), 1);
+		assert_int_equal(got, 'a' + i % 26);
+	}
+	close(fd);
+}
+
+TEST(marks_older_requests)
+{
+	/* The mark needs another block of the disk; and more than a piece of a copy. */
+	const size_t header_length = strlen("ctprof-request 1\nwhat: rows\ncount: 3\n"
+					    "target: ?query=INSERT\ntype: text/plain\n"
+					    "header: X-Scope-OrgID: team\nbody: 204800\n\n"),
+		     lengths[] = { 204800 - header_length, 204800, 0 };
+	struct scene scene;
+
+	for (size_t i = 0; i < array_length(lengths); i++) {
+		char path[256];
+		uint64_t before;
+
+		open_scene(&scene, 1 << 20);
+		write_older(&scene, "00000000000000000007", lengths[i]);
+		snprintf(path, sizeof(path), "%s/one/marked", scene.path);
+		close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+		reopen(&scene, 1 << 20);
+		assert_int_equal(access(path, F_OK), -1);
+		add(&scene, 0, "next", 1);
+		before = spool_bytes(scene.spool);
+		assert_false(is_marked(&scene, 0));
+		assert_true(spool_mark(scene.spool, 0, 0));
+		assert_true(is_marked(&scene, 0));
+		expect_older_body(&scene, lengths[i]);
+		assert_int_equal(spool_bytes(scene.spool), before + (i == 0 ? 4096 : 0));
+		assert_int_equal(spool_id(scene.spool, 0, 0), 7);
+		before = spool_bytes(scene.spool);
+		reopen(&scene, 1 << 20);
+		assert_int_equal(spool_bytes(scene.spool), before);
+		assert_int_equal(spool_count(scene.spool, 0), 2);
+		assert_true(is_marked(&scene, 0));
+		expect_older_body(&scene, lengths[i]);
+		/* In its place. */
+		assert_true(spool_mark(scene.spool, 0, 0));
+		spool_remove(scene.spool, 0, 0);
+		expect_first(&scene, 0, "next");
+		assert_int_equal(lost(&scene, "rows", "damaged"), 0);
+		close_scene(&scene);
+	}
+}
+
 TEST(counts_parts)
 {
 	struct sink_request request = { .what = "rows", .sums = "sums", .count = 7 };
@@ -563,10 +646,10 @@ TEST(killed)
 }
 
 UNIT_TESTS(cmocka_unit_test(makes_directories), cmocka_unit_test(marks_requests),
-	   cmocka_unit_test(counts_parts), cmocka_unit_test(keeps_requests),
-	   cmocka_unit_test(moves_the_first), cmocka_unit_test(drops_the_oldest),
-	   cmocka_unit_test(holds_two), cmocka_unit_test(refuses_what_never_fits),
-	   cmocka_unit_test(one_agent_at_a_time), cmocka_unit_test(cannot_remove_one),
-	   cmocka_unit_test(cannot_remove_any), cmocka_unit_test(strange_files),
-	   cmocka_unit_test(strange_losses), cmocka_unit_test(counted_and_not_removed),
-	   cmocka_unit_test(killed))
+	   cmocka_unit_test(marks_older_requests), cmocka_unit_test(counts_parts),
+	   cmocka_unit_test(keeps_requests), cmocka_unit_test(moves_the_first),
+	   cmocka_unit_test(drops_the_oldest), cmocka_unit_test(holds_two),
+	   cmocka_unit_test(refuses_what_never_fits), cmocka_unit_test(one_agent_at_a_time),
+	   cmocka_unit_test(cannot_remove_one), cmocka_unit_test(cannot_remove_any),
+	   cmocka_unit_test(strange_files), cmocka_unit_test(strange_losses),
+	   cmocka_unit_test(counted_and_not_removed), cmocka_unit_test(killed))
