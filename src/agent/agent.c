@@ -421,8 +421,11 @@ struct error *agent_drain(struct agent *agent, uint64_t ns)
 	if (!agent->delivery)
 		return NULL;
 	err = delivery_drain(agent->delivery, ns);
-	if (err || agent->keeps_losses)
+	if (err)
 		return err;
+	delivery_tell_of_waiting(agent->delivery);
+	if (agent->keeps_losses)
+		return NULL;
 	losses = delivery_losses(agent->delivery, &count);
 	tell_of_losses(agent, losses, count);
 	return delivery_losses_taken(agent->delivery);

@@ -60,7 +60,7 @@ struct error *agent_take(void *agent, struct collector_reading *reading) MUST_CH
 void agent_lose(struct agent *agent, const char *sink, const char *what, const char *why,
 		uint64_t count);
 
-/* Send what waits, for at most so long. */
+/* Send what waits, for at most so long, and say what waits on. */
 struct error *agent_drain(struct agent *agent, uint64_t ns) MUST_CHECK;
 
 /* Takes NULL. */

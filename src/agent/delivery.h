@@ -114,6 +114,8 @@ struct delivery_waiting delivery_waiting(const struct delivery *delivery);
 /* Send what waits until the spool is empty, a sink fails or `ns` have passed: the one function that
  * waits, for the end of an agent. */
 struct error *delivery_drain(struct delivery *delivery, uint64_t ns) MUST_CHECK;
+/* Say for each sink how many requests wait, if any do, at the end of an agent. */
+void delivery_tell_of_waiting(const struct delivery *delivery);
 
 /* End the senders. What waits stays in the spool. Takes NULL. */
 void delivery_close(struct delivery *delivery);

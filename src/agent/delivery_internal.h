@@ -56,6 +56,7 @@ struct delivery {
 	void (*say)(void *context, const char *line);
 	void *context;
 	const char *host;      /* may be NULL */
+	const char *path;      /* of the spool */
 	bool cannot_write;     /* it was said that the spool takes nothing */
 	uint64_t left_said_ns; /* that files cannot be removed from it; 0: never */
 	/* Losses that were handed out. Their texts are the spool's. */

@@ -109,6 +109,23 @@ void delivery_tell_of_others(struct delivery *d, struct delivery_channel *c)
 			     c->title, host ? host : "");
 }
 
+void delivery_tell_of_waiting(const struct delivery *d)
+{
+	_cleanup_free_ char *path = text_safe_copy(text_of(d->path));
+	char number[UNITS_TEXT_MAX];
+
+	for (size_t i = 0; i < d->count; i++) {
+		const size_t count = spool_count(d->spool, i);
+
+		if (count)
+			delivery_say(d, "%s: %s request%s %s in %s: the next agent sends %s",
+				     d->channels[i].title,
+				     units_grouped(number, (__int128)count, ""), plural(count),
+				     count == 1 ? "waits" : "wait", path ? path : "the spool",
+				     count == 1 ? "it" : "them");
+	}
+}
+
 void delivery_tell_of_left(struct delivery *d)
 {
 	char number[UNITS_TEXT_MAX];

@@ -116,6 +116,7 @@ struct error *delivery_open(const struct delivery_options *options, struct deliv
 	d->say = options->say;
 	d->context = options->context;
 	d->host = options->host;
+	d->path = options->spool;
 	d->retry_ns = options->retry_ns ? options->retry_ns : RETRY_NS;
 	for (size_t i = 0; i < d->count; i++)
 		d->channels[i] =

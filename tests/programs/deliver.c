@@ -177,6 +177,12 @@ static void finish(void)
 	}
 }
 
+static void drain(void)
+{
+	end_with(delivery_drain(delivery, 60 * NS_PER_S));
+	delivery_tell_of_waiting(delivery);
+}
+
 /* Returns whether there is more to do. */
 static bool obey(const char *line)
 {
@@ -194,7 +200,7 @@ static bool obey(const char *line)
 	else if (!strncmp(line, "finish", 6))
 		finish();
 	else if (!strncmp(line, "drain", 5))
-		end_with(delivery_drain(delivery, 60 * NS_PER_S));
+		drain();
 	else
 		return false;
 	return true;

@@ -110,6 +110,17 @@ arrives_in_order() {
 	equal "order" "$(cat "$stub/arrived")" "$(seq -f 0-%g 20)"
 	equal "what waits" "$(find "$spool" -name '*.request')" ""
 	has "header" "$(head -n 1 "$stub/requests")" "Content-Type=text/plain"
+	equal "lines" "$(said '^said')" 0
+}
+
+# At the end, a line says what waits for a server, and none does of one that has all.
+says_what_waits() {
+	start_stub
+	start_deliver 10000000 http://127.0.0.1:1/ "$stub_url"
+	tell add 3 1000
+	wait_for "three" has_arrived 3
+	end_deliver drain
+	equal "lines" "$(grep 'the next agent' "$said")" "said sink-0 (http://127.0.0.1:1/): 3 requests wait in $spool: the next agent sends them"
 }
 
 many_sinks() {
@@ -790,6 +801,7 @@ kill_at_random() {
 }
 
 run_case "requests arrive in their order" arrives_in_order
+run_case "a line says at the end what waits" says_what_waits
 run_case "several sinks do not wait for each other" many_sinks
 for word in full error busy silent cut garbage page moved; do
 	run_case "requests wait while a server is '$word'" comes_back "$word"
