@@ -541,6 +541,14 @@ static bool has_not_begun(CURL *handle)
 	return !curl.easy_getinfo(handle, CURLINFO_PRETRANSFER_TIME, &seconds) && seconds <= 0;
 }
 
+/* Has the server answered the beginning of TLS with something else, as one that expects HTTP does?
+ * OpenSSL and GnuTLS have no code for it that libcurl passes on. */
+static bool lacks_tls(CURLcode failed, const char *reason)
+{
+	return failed == CURLE_SSL_CONNECT_ERROR &&
+	       (strstr(reason, "wrong version number") || strstr(reason, "unexpected TLS packet"));
+}
+
 static struct error *explain(struct exchange *e, CURLcode failed)
 {
 	struct http_client *client = e->client;
@@ -548,6 +556,9 @@ static struct error *explain(struct exchange *e, CURLcode failed)
 
 	if (failed == CURLE_LOGIN_DENIED)
 		reason = "the URL has a user or password, which belong into a netrc file";
+	if (lacks_tls(failed, reason))
+		reason = "the server does not speak TLS at this port: use http:// (ch:// in "
+			 "queries)";
 	/* seek_body() refused. */
 	if (failed == CURLE_SEND_FAIL_REWIND)
 		reason = "the server ended the connection without an answer";

@@ -711,6 +711,17 @@ sends_by_tls() {
 	has_arrived 1
 }
 
+# A server that speaks HTTP alone answers the beginning of TLS with an error in HTTP.
+lacks_tls() {
+	start_stub
+	start_deliver 1000000 "https://127.0.0.1:$stub_port/"
+	tell add 1 1000
+	wait_for "a failure" grep -q '^said' "$said"
+	end_deliver
+	equal "line" "$(grep ^said "$said")" \
+		"said sink-0: the server does not speak TLS at this port: use http:// (ch:// in queries); its requests wait in the spool"
+}
+
 # The senders of $deliver_pid.
 sender_pids() {
 	local starter
@@ -866,6 +877,7 @@ run_case "files that cannot be removed are not sent again" cannot_remove
 run_case "a spool has one agent" one_agent
 run_case "passwords come from a netrc file" sends_passwords
 run_case "certificates are checked" sends_by_tls
+run_case "a line says that a server does not speak TLS" lacks_tls
 run_case "senders have no privileges" sender_is_confined
 run_case "a sender that crashes is started again" sender_crashes
 run_case "the agent ends with what starts senders" starter_ends
