@@ -9,6 +9,7 @@
 #include "fleet/finding_sentence.h"
 #include "fleet/findings_table.h"
 #include "fleet/hosts.h"
+#include "report/few_samples.h"
 
 static size_t hosts_found(const struct fleet_report *report)
 {
@@ -107,9 +108,6 @@ static struct error *nothing_compared(const struct fleet_report *report)
 			   plural(hosts), needs[report->comparison]);
 }
 
-/* From fewer hosts in a group, their spread is hardly known. */
-#define GROUP_HOSTS_FEW 4
-
 /* What was compared, and what was not. */
 static void print_basis(const struct fleet_report *report, FILE *out)
 {
@@ -135,11 +133,9 @@ static void print_basis(const struct fleet_report *report, FILE *out)
 			"were.\n",
 			report->data->functions_left_out,
 			report->data->functions_left_out == 1 ? " was" : "s were");
-	if (report->comparison == FLEET_OF_GROUPS &&
-	    (report->first_hosts < GROUP_HOSTS_FEW || report->second_hosts < GROUP_HOSTS_FEW))
-		fprintf(out,
-			"From groups of fewer than %d hosts, only large differences are known.\n",
-			GROUP_HOSTS_FEW);
+	if (report->comparison == FLEET_OF_GROUPS)
+		few_samples_print(out, report->first_hosts, report->second_hosts,
+				  "hosts of a group", "\n");
 }
 
 #define SENTENCES_MOST 5

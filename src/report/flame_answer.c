@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "profile/known_frames.h"
+#include "report/few_samples.h"
 #include "report/profile_heading.h"
 #include "report/profile_wording.h"
 #include "report/visible.h"
@@ -199,15 +200,6 @@ char *flame_answer(const struct flame *flame)
 	return file_close_memory(memory, &text) ? text : NULL;
 }
 
-/* From fewer runs, their spread is hardly known. One of each side are compared as two counts. */
-#define RUNS_FEW 4
-
-static bool has_few_runs(const struct flame_changes *changes)
-{
-	return changes->before_count + changes->after_count > 2 &&
-	       (changes->before_count < RUNS_FEW || changes->after_count < RUNS_FEW);
-}
-
 struct error *difference_report(FILE *out, const struct profile_report *report,
 				const struct profile_style *style)
 {
@@ -220,9 +212,10 @@ struct error *difference_report(FILE *out, const struct profile_report *report,
 		fputs("\033[0m", out);
 	fprintf(out, "\n%zu profile%s before, %zu after. ", changes->before_count,
 		plural(changes->before_count), changes->after_count);
-	if (has_few_runs(changes))
-		fprintf(out, "From fewer than %d of a side, only large differences are known. ",
-			RUNS_FEW);
+	/* One of each side are compared as two counts. */
+	if (changes->before_count + changes->after_count > 2)
+		few_samples_print(out, changes->before_count, changes->after_count,
+				  "profiles of a side", " ");
 	return NULL;
 }
 
