@@ -4,11 +4,11 @@
 #include "store/left_out.h"
 
 /* The effective users of processes, by number. */
-struct users {
+struct process_uids {
 	MAP(uint32_t, uint32_t);
 };
 
-static struct error *take_users(const struct ctprof_snapshot *snapshot, struct users *users)
+static struct error *take_users(const struct ctprof_snapshot *snapshot, struct process_uids *users)
 {
 	for (size_t i = 0; i < snapshot->processes.count; i++) {
 		const struct process *process = &snapshot->processes.items[i];
@@ -82,7 +82,8 @@ static struct error *put_metric(const struct thread_record *record, size_t id,
 }
 
 static struct error *put_thread(struct clickhouse *sink, const struct agent_interval *interval,
-				const struct users *users, const struct ctprof_thread *thread)
+				const struct process_uids *users,
+				const struct ctprof_thread *thread)
 {
 	const uint32_t *uid = map_find(users, thread->tgid);
 	struct row_texts texts = { 0 };
@@ -112,7 +113,7 @@ static struct error *put_thread(struct clickhouse *sink, const struct agent_inte
 struct error *clickhouse_threads(struct clickhouse *sink, const struct agent_interval *interval)
 {
 	const struct ctprof_snapshot *changes = interval->changes;
-	struct users users = { 0 };
+	struct process_uids users = { 0 };
 	struct error *err = take_users(changes, &users);
 
 	if (!err)

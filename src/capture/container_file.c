@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "base/json_reader.h"
 
-struct reading {
+struct container_reading {
 	struct text id;
 	struct container_facts *facts;
 	/* Of the item of containers.json that is read. */
@@ -56,7 +56,7 @@ static const struct json_shape labels = {
 
 static JSON_TAKE(take_labels)
 {
-	struct reading *reading = json_user(r);
+	struct container_reading *reading = json_user(r);
 
 	if (value->type == JSON_OBJECT)
 		json_enter(r, &labels, reading->facts);
@@ -76,7 +76,7 @@ static const struct json_shape docker = {
 
 static JSON_TAKE(take_docker)
 {
-	struct reading *reading = json_user(r);
+	struct container_reading *reading = json_user(r);
 
 	if (value->type == JSON_OBJECT)
 		json_enter(r, &docker, reading->facts);
@@ -86,7 +86,7 @@ static JSON_TAKE(take_docker)
 /* "/web" */
 static JSON_TAKE(take_docker_name)
 {
-	struct reading *reading = json_user(r);
+	struct container_reading *reading = json_user(r);
 	struct text name = value->text;
 
 	if (value->type != JSON_STRING || !text_starts(name, TEXT("/")))
@@ -111,7 +111,7 @@ static const struct json_shape config = {
 
 static JSON_TAKE(take_id)
 {
-	struct reading *reading = json_user(r);
+	struct container_reading *reading = json_user(r);
 
 	reading->is_wanted |= value->type == JSON_STRING && text_equal(value->text, reading->id);
 	return NULL;
@@ -136,7 +136,7 @@ static JSON_TAKE(take_metadata_object)
 /* JSON in a string. What is not JSON is of another user of containers/storage. */
 static JSON_TAKE(take_metadata)
 {
-	struct reading *reading = json_user(r);
+	struct container_reading *reading = json_user(r);
 	struct json_reader *inner;
 	struct error *err;
 
@@ -160,7 +160,7 @@ static const struct json_member item_members[] = {
 
 static struct error *item_done(struct json_reader *r, void *target)
 {
-	struct reading *reading = target;
+	struct container_reading *reading = target;
 
 	(void)r;
 	if (reading->is_wanted) {
@@ -178,7 +178,7 @@ static const struct json_shape item = {
 
 static JSON_TAKE(take_item)
 {
-	struct reading *reading = target;
+	struct container_reading *reading = target;
 
 	reading->is_wanted = false;
 	memset(&reading->item, 0, sizeof(reading->item));
@@ -225,7 +225,7 @@ static struct error *feed(int fd, struct json_reader *r)
 static struct error *read_any(int fd, struct text bytes, struct text id,
 			      struct container_facts *ret)
 {
-	struct reading reading = { .id = id, .facts = ret };
+	struct container_reading reading = { .id = id, .facts = ret };
 	struct json_reader *r;
 	struct error *err = json_reader_create(take_root, &reading, &reading, &r);
 

@@ -61,8 +61,8 @@ struct span {
 };
 
 /* `from` and `to` in Unix milliseconds, or the last `seconds`. */
-static struct error *query_span(const struct http_exchange *exchange, const struct store *store,
-				struct span *ret)
+static struct error *query_span(const struct http_exchange *exchange,
+				const struct tick_store *store, struct span *ret)
 {
 	const struct store_tick *newest = &store->ticks.items[store->ticks.count - 1];
 	const uint64_t now = newest->begun_unix_ns + newest->ns;
@@ -168,7 +168,7 @@ static struct error *begin_waiting(struct http_exchange *exchange, const struct 
 
 /* The readings that touch the time, once they are there. A reading is not divided, so there is up
  * to one more. */
-static bool find_span(const struct store *store, const struct pprof_request *waiting,
+static bool find_span(const struct tick_store *store, const struct pprof_request *waiting,
 		      struct span *ret)
 {
 	const size_t count = store->ticks.count;
@@ -185,7 +185,7 @@ static bool find_span(const struct store *store, const struct pprof_request *wai
 	return true;
 }
 
-static struct error *send_pprof(struct http_exchange *exchange, const struct store *store,
+static struct error *send_pprof(struct http_exchange *exchange, const struct tick_store *store,
 				const struct span *span, unsigned classes)
 {
 	_cleanup_(profile_destroy) struct profile *profile = NULL;

@@ -123,7 +123,7 @@ static struct error *query_tid(const struct http_exchange *exchange, uint32_t *r
 }
 
 /* Is the thread in the readings? Only then may the collector be asked about it. */
-static bool is_known(const struct store *store, uint32_t tid)
+static bool is_known(const struct tick_store *store, uint32_t tid)
 {
 	for (size_t i = 0; i < store->book->threads.count; i++)
 		if (store->book->threads.items[i].tid == tid)

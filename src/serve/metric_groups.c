@@ -119,7 +119,7 @@ static struct error *begin_anew(struct metric_groups *g)
 	return err;
 }
 
-static struct error *number_threads(struct metric_groups *g, const struct store *store)
+static struct error *number_threads(struct metric_groups *g, const struct tick_store *store)
 {
 	struct error *err = NULL;
 
@@ -136,7 +136,7 @@ static struct error *number_threads(struct metric_groups *g, const struct store 
 typedef void time_function(struct metric_groups *g, struct metric_group *group, enum state state,
 			   uint64_t ns);
 
-static void for_each_time(struct metric_groups *g, const struct store *store,
+static void for_each_time(struct metric_groups *g, const struct tick_store *store,
 			  time_function *function)
 {
 	const struct store_tick *tick = &store->ticks.items[store->ticks.count - 1];
@@ -296,7 +296,7 @@ static struct error *show_more(struct metric_groups *g)
 
 /* --- all of it --- */
 
-struct error *metric_groups_take(struct metric_groups *g, const struct store *store)
+struct error *metric_groups_take(struct metric_groups *g, const struct tick_store *store)
 {
 	struct error *err = number_threads(g, store);
 

@@ -63,7 +63,7 @@ void metric_groups_limit(struct metric_groups *groups, size_t series_most);
 
 /* Add the newest reading of the store. */
 struct error *metric_groups_take(struct metric_groups *groups,
-				 const struct store *store) MUST_CHECK;
+				 const struct tick_store *store) MUST_CHECK;
 
 /* How many groups had time in the last reading, and are not shown. */
 size_t metric_groups_in_other(const struct metric_groups *groups);

@@ -103,7 +103,7 @@ static struct error *add_metric(struct metric_kstats *k, const struct kstats_tab
 	return err;
 }
 
-struct error *metric_kstats_take(struct metric_kstats *k, const struct store *store)
+struct error *metric_kstats_take(struct metric_kstats *k, const struct tick_store *store)
 {
 	const struct store_tick *tick = &store->ticks.items[store->ticks.count - 1];
 	const struct tick_value *value = tick->values.items;

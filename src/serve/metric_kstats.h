@@ -35,7 +35,7 @@ void metric_kstats_deinit(struct metric_kstats *kstats);
 
 /* Add the newest reading of the store. */
 struct error *metric_kstats_take(struct metric_kstats *kstats,
-				 const struct store *store) MUST_CHECK;
+				 const struct tick_store *store) MUST_CHECK;
 
 /* Families, and the memory that they refer to. All zero is empty. */
 struct metric_kstats_families {

@@ -68,7 +68,7 @@ static void take_losses(struct metrics *m, const struct profile_losses *losses)
 	m->collector_ns += losses->own_cpu_ns;
 }
 
-struct error *metrics_take(struct metrics *metrics, const struct store *store,
+struct error *metrics_take(struct metrics *metrics, const struct tick_store *store,
 			   const struct tick *tick)
 {
 	struct error *err = metric_kstats_take(&metrics->kstats, store);

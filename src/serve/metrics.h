@@ -39,7 +39,7 @@ void metrics_init(struct metrics *metrics, size_t series_most);
 void metrics_deinit(struct metrics *metrics);
 
 /* Add the reading, which the store has taken already. */
-struct error *metrics_take(struct metrics *metrics, const struct store *store,
+struct error *metrics_take(struct metrics *metrics, const struct tick_store *store,
 			   const struct tick *tick) MUST_CHECK;
 
 http_handler answer_metrics;

@@ -8,7 +8,7 @@
 
 /* --- the dictionary --- */
 
-static struct error *number_name(struct store *store, const struct name *name)
+static struct error *number_name(struct tick_store *store, const struct name *name)
 {
 	uint32_t *number;
 
@@ -25,7 +25,7 @@ static struct error *number_name(struct store *store, const struct name *name)
 	return NULL;
 }
 
-uint32_t store_name_number(const struct store *store, const struct name *name)
+uint32_t store_name_number(const struct tick_store *store, const struct name *name)
 {
 	return name ? word_map_find(&store->name_numbers, (struct words){ { (uintptr_t)name } })
 		    : TICK_NONE;
@@ -61,7 +61,7 @@ static uint8_t traits_of(const struct frame *frame)
 }
 
 /* A process may have another name now than before: the thread has the last one. */
-static struct error *number_thread(struct store *store, const struct profile_thread *thread,
+static struct error *number_thread(struct tick_store *store, const struct profile_thread *thread,
 				   uint32_t *ret)
 {
 	uint32_t *number = word_map_at(&store->thread_numbers, store_thread_key(thread));
@@ -77,7 +77,8 @@ static struct error *number_thread(struct store *store, const struct profile_thr
 	return NULL;
 }
 
-static struct error *number_waker(struct store *store, const struct waker *waker, uint32_t *ret)
+static struct error *number_waker(struct tick_store *store, const struct waker *waker,
+				  uint32_t *ret)
 {
 	uint32_t *number = word_map_at(&store->waker_numbers, store_waker_key(waker));
 
@@ -92,7 +93,7 @@ static struct error *number_waker(struct store *store, const struct waker *waker
 	return NULL;
 }
 
-struct error *store_number_names(struct store *store, const struct book_size *from)
+struct error *store_number_names(struct tick_store *store, const struct book_size *from)
 {
 	struct error *err = NULL;
 
@@ -117,7 +118,7 @@ struct error *store_number_names(struct store *store, const struct book_size *fr
 	return err;
 }
 
-struct book_size store_book_size(const struct store *store)
+struct book_size store_book_size(const struct tick_store *store)
 {
 	return (struct book_size){
 		.names = (uint32_t)store->names.count,
@@ -132,7 +133,7 @@ struct book_size store_book_size(const struct store *store)
 #define ROOM_BYTES(array) ((array)->room * sizeof(*(array)->items))
 #define SLOT_BYTES(map)   ((map)->room * sizeof(*(map)->slots))
 
-size_t store_book_bytes(const struct store *store)
+size_t store_book_bytes(const struct tick_store *store)
 {
 	const struct profile *book = store->book;
 
@@ -148,7 +149,7 @@ size_t store_book_bytes(const struct store *store)
 
 /* Maps the numbers of a tick to those of the book. */
 struct tick_taking {
-	struct store *store;
+	struct tick_store *store;
 	const struct tick *tick;
 	const struct name **names;
 	uint32_t *frames, *nodes, *threads, *wakers;
@@ -374,7 +375,7 @@ static struct error *take_all(struct tick_taking *t)
 	return err ? err : keep_tick(t);
 }
 
-struct error *store_take(struct store *store, const struct tick *tick)
+struct error *store_take(struct tick_store *store, const struct tick *tick)
 {
 	const struct tick_header *header = tick->header;
 	struct tick_taking t = {
@@ -409,9 +410,9 @@ struct error *store_take(struct store *store, const struct tick *tick)
 
 /* --- the store --- */
 
-struct error *store_create(const struct store_options *options, struct store **ret)
+struct error *store_create(const struct tick_store_options *options, struct tick_store **ret)
 {
-	struct store *store = calloc(1, sizeof(*store));
+	struct tick_store *store = calloc(1, sizeof(*store));
 	struct error *err = store ? profile_create(&store->book) : &error_no_memory;
 
 	if (err) {
@@ -426,12 +427,12 @@ struct error *store_create(const struct store_options *options, struct store **r
 	return NULL;
 }
 
-uint64_t store_now(const struct store *store)
+uint64_t store_now(const struct tick_store *store)
 {
 	return store->boot_unix_ns + clock_ns(CLOCK_MONOTONIC);
 }
 
-void store_destroy(struct store *store)
+void store_destroy(struct tick_store *store)
 {
 	if (!store)
 		return;
@@ -450,14 +451,14 @@ void store_destroy(struct store *store)
 	free(store);
 }
 
-const struct store_tick *store_tick(const struct store *store, uint64_t seq)
+const struct store_tick *store_tick(const struct tick_store *store, uint64_t seq)
 {
 	const uint64_t first = store->last_seq - store->ticks.count + 1;
 
 	return seq >= first && seq <= store->last_seq ? &store->ticks.items[seq - first] : NULL;
 }
 
-void store_range(const struct store *store, uint64_t from_unix_ns, uint64_t to_unix_ns,
+void store_range(const struct tick_store *store, uint64_t from_unix_ns, uint64_t to_unix_ns,
 		 size_t *ret_first, size_t *ret_end)
 {
 	size_t first = 0, end = store->ticks.count;

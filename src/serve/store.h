@@ -21,7 +21,7 @@
 
 #include "serve/tick.h"
 
-struct store_options {
+struct tick_store_options {
 	uint64_t kept_ns;  /* of the past */
 	size_t bytes_most; /* of ticks and dictionary */
 };
@@ -93,8 +93,8 @@ enum frame_trait {
 	TRAIT_LIBRARY = 16 /* belongs to the C library or a runtime */
 };
 
-struct store {
-	struct store_options options;
+struct tick_store {
+	struct tick_store_options options;
 	uint64_t boot_unix_ns; /* Unix time minus CLOCK_MONOTONIC, when the store was created */
 	uint64_t generation;
 	struct profile *book; /* the dictionary; without samples */
@@ -116,38 +116,39 @@ struct store {
 				    */
 };
 
-struct error *store_create(const struct store_options *options, struct store **ret) MUST_CHECK;
+struct error *store_create(const struct tick_store_options *options,
+			   struct tick_store **ret) MUST_CHECK;
 /* Takes NULL. */
-void store_destroy(struct store *store);
-DEFINE_CLEANUP(store_destroy, struct store *)
+void store_destroy(struct tick_store *store);
+DEFINE_CLEANUP(store_destroy, struct tick_store *)
 
 /* The Unix time now, by the clock of readings: the time when the store was created plus the time
  * since by CLOCK_MONOTONIC, so setting the clock of the host does not change it. */
-uint64_t store_now(const struct store *store);
+uint64_t store_now(const struct tick_store *store);
 
 /* Add a tick, and forget what is too old or too much. */
-struct error *store_take(struct store *store, const struct tick *tick) MUST_CHECK;
+struct error *store_take(struct tick_store *store, const struct tick *tick) MUST_CHECK;
 
 /* The number of the name in the stream; TICK_NONE of NULL. */
-uint32_t store_name_number(const struct store *store, const struct name *name);
+uint32_t store_name_number(const struct tick_store *store, const struct name *name);
 
 /* The tick with this number, or NULL. */
-const struct store_tick *store_tick(const struct store *store, uint64_t seq);
+const struct store_tick *store_tick(const struct tick_store *store, uint64_t seq);
 
 /* Ticks that begin within [from, to): the first, and one behind the last, in `ticks`. */
-void store_range(const struct store *store, uint64_t from_unix_ns, uint64_t to_unix_ns,
+void store_range(const struct tick_store *store, uint64_t from_unix_ns, uint64_t to_unix_ns,
 		 size_t *ret_first, size_t *ret_end);
 
 /* What these ticks have together, with the threads and stacks that occur in them. Times of threads
  * are exact on the CPU, and sums of their samples off it. */
-struct error *store_profile(const struct store *store, size_t first, size_t end,
+struct error *store_profile(const struct tick_store *store, size_t first, size_t end,
 			    struct profile **ret) MUST_CHECK;
 
 /* --- waits that last, tick by tick --- */
 
 /* The waits that lasted before the tick at `index`, in a map that is the caller's; and the same
  * after one more tick. */
-struct error *store_lasting_before(const struct store *store, size_t index,
+struct error *store_lasting_before(const struct tick_store *store, size_t index,
 				   struct lasting_map *ret) MUST_CHECK;
 struct error *store_lasting_pass(struct lasting_map *map, const struct store_tick *tick) MUST_CHECK;
 

@@ -21,7 +21,8 @@ struct error *store_lasting_pass(struct lasting_map *map, const struct store_tic
 	return NULL;
 }
 
-struct error *store_lasting_before(const struct store *store, size_t index, struct lasting_map *ret)
+struct error *store_lasting_before(const struct tick_store *store, size_t index,
+				   struct lasting_map *ret)
 {
 	struct lasting_map before = store->lasting_before;
 	struct error *err = NULL;
@@ -46,7 +47,7 @@ struct error *store_lasting_before(const struct store *store, size_t index, stru
 
 /* --- forgetting --- */
 
-static struct error *drop_oldest(struct store *store)
+static struct error *drop_oldest(struct tick_store *store)
 {
 	struct store_tick *tick = store->ticks.items;
 	struct error *err = store_lasting_pass(&store->lasting_before, tick);
@@ -114,7 +115,7 @@ static struct error *renumber_tick(struct profile_copying *c, struct store_tick 
 }
 
 /* The maps and names of the dictionary that `store` has now. */
-static struct error *number_book(struct store *store)
+static struct error *number_book(struct tick_store *store)
 {
 	const struct book_size none = { 0 };
 
@@ -144,7 +145,7 @@ static struct error *number_book(struct store *store)
 
 /* Make the dictionary anew, of what is referred to. After an error the store can only be destroyed.
  */
-static struct error *renew_book(struct store *store)
+static struct error *renew_book(struct tick_store *store)
 {
 	struct profile *book = NULL;
 	struct profile_copying c;
@@ -184,7 +185,7 @@ static struct error *renew_book(struct store *store)
 /* Is the dictionary worth renewing? It is when it has doubled since all of it was in use, so where
  * processes come and go, at most about half of it is unused. When it takes more than half of the
  * memory for ticks and dictionary, growth by a third is enough. */
-static bool is_book_large(const struct store *store)
+static bool is_book_large(const struct tick_store *store)
 {
 	const size_t bytes = store_book_bytes(store), most = store->options.bytes_most;
 	const size_t least = most / 4 < RENEW_BYTES ? most / 4 : RENEW_BYTES;
@@ -194,7 +195,7 @@ static bool is_book_large(const struct store *store)
 	       without_growth > store->book_bytes_renewed;
 }
 
-struct error *store_forget(struct store *store)
+struct error *store_forget(struct tick_store *store)
 {
 	const struct store_tick *newest = &store->ticks.items[store->ticks.count - 1];
 	const uint64_t now = newest->begun_unix_ns + newest->ns;

@@ -56,7 +56,7 @@ static bool is_described(const struct kstats_table *table, const struct tick_kst
 
 /* Find or add the description of a metric. There are few, so search them in turn, the newest first,
  * which is most likely the one. */
-static struct error *number_metric(struct store *store, const struct tick_kstats *metric,
+static struct error *number_metric(struct tick_store *store, const struct tick_kstats *metric,
 				   const struct name *const *names, uint32_t *ret)
 {
 	struct kstats_table *table;
@@ -80,7 +80,7 @@ static struct error *number_metric(struct store *store, const struct tick_kstats
 
 /* --- values of metrics --- */
 
-struct error *store_take_kstats(struct store *store, const struct tick *tick,
+struct error *store_take_kstats(struct tick_store *store, const struct tick *tick,
 				const struct name *const *names, struct store_tick *into)
 {
 	struct error *err = NULL;
@@ -106,7 +106,7 @@ struct error *store_take_kstats(struct store *store, const struct tick *tick,
 	return err;
 }
 
-struct error *store_renumber_kstats(struct store *store)
+struct error *store_renumber_kstats(struct tick_store *store)
 {
 	const size_t count = store->metrics.count;
 	uint32_t *numbers = calloc(
@@ -138,7 +138,7 @@ struct error *store_renumber_kstats(struct store *store)
 	return NULL;
 }
 
-size_t store_kstats_bytes(const struct store *store)
+size_t store_kstats_bytes(const struct tick_store *store)
 {
 	size_t bytes = store->metrics.count * sizeof(struct kstats_table);
 

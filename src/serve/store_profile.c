@@ -4,7 +4,7 @@
 
 /* A profile of some ticks, in the making. */
 struct window_summing {
-	const struct store *store;
+	const struct tick_store *store;
 	struct profile_copying copying;
 	struct profile *into;
 	/* Waits that last: since which tick, as the sum of the lengths of all before it. */
@@ -125,7 +125,7 @@ static void settle_threads(struct profile *profile, uint64_t begun_ns)
 	}
 }
 
-struct error *store_profile(const struct store *store, size_t first, size_t end,
+struct error *store_profile(const struct tick_store *store, size_t first, size_t end,
 			    struct profile **ret)
 {
 	_cleanup_(profile_destroy) struct profile *profile = NULL;

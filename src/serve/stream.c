@@ -38,8 +38,8 @@ bool stream_parse_id(const char *id, struct stream_position *ret)
 }
 
 /* The number of the tick before the first one that a new client gets, by `history` of the query. */
-static struct error *seq_before(const struct http_exchange *exchange, const struct store *store,
-				uint64_t *ret)
+static struct error *seq_before(const struct http_exchange *exchange,
+				const struct tick_store *store, uint64_t *ret)
 {
 	const uint64_t now = store_now(store);
 	uint64_t seconds = UINT64_MAX / NS_PER_S;
@@ -82,7 +82,7 @@ static struct error *send_reset(struct http_exchange *exchange, uint64_t generat
 	return put_event(exchange, event);
 }
 
-static struct error *send_tick(struct http_exchange *exchange, const struct store *store,
+static struct error *send_tick(struct http_exchange *exchange, const struct tick_store *store,
 			       const struct store_tick *tick, struct stream_position *position)
 {
 	_cleanup_(json_writer_deinit) struct json_writer w = { 0 };
@@ -103,8 +103,8 @@ static struct error *send_tick(struct http_exchange *exchange, const struct stor
 }
 
 /* Begin, or begin anew, with the tick behind `seq`. */
-static struct error *begin(struct http_exchange *exchange, const struct store *store, uint64_t seq,
-			   struct stream_position *position)
+static struct error *begin(struct http_exchange *exchange, const struct tick_store *store,
+			   uint64_t seq, struct stream_position *position)
 {
 	*position = (struct stream_position){ .generation = store->generation, .seq = seq };
 	return send_reset(exchange, store->generation);
@@ -133,7 +133,7 @@ static struct stream_position *new_position(struct http_exchange *exchange, cons
 struct error *stream_live(struct http_exchange *exchange, void *context, enum http_step *ret)
 {
 	const struct web *web = context;
-	const struct store *store = web->store;
+	const struct tick_store *store = web->store;
 	struct stream_position *position = http_kept(exchange);
 	struct error *err = NULL;
 	uint64_t oldest, before;

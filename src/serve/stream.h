@@ -25,11 +25,12 @@ struct stream_position {
 bool stream_parse_id(const char *id, struct stream_position *ret);
 
 /* The object of an `about` event. */
-void stream_write_about(struct json_writer *w, const struct store *store, uint64_t interval_ns);
+void stream_write_about(struct json_writer *w, const struct tick_store *store,
+			uint64_t interval_ns);
 
 /* The object of a `tick` event for `tick`, which is one of `store`, and after which the client has
  * what `position` then says. */
-struct error *stream_write_tick(struct json_writer *w, const struct store *store,
+struct error *stream_write_tick(struct json_writer *w, const struct tick_store *store,
 				const struct store_tick *tick,
 				struct stream_position *position) MUST_CHECK;
 

@@ -52,7 +52,7 @@ static void put_presets(struct json_writer *w)
 	json_object_end(w);
 }
 
-void stream_write_about(struct json_writer *w, const struct store *store, uint64_t interval_ns)
+void stream_write_about(struct json_writer *w, const struct tick_store *store, uint64_t interval_ns)
 {
 	const struct profile_meta *meta = &store->book->meta;
 	static const char *const kinds[] = { [FRAME_USER] = "user",

@@ -26,7 +26,8 @@ static void put_from(struct json_writer *w, const char *table, uint32_t from)
 
 /* --- the dictionary --- */
 
-static void put_names(struct json_writer *w, const struct store *store, uint32_t from, uint32_t to)
+static void put_names(struct json_writer *w, const struct tick_store *store, uint32_t from,
+		      uint32_t to)
 {
 	put_from(w, "names", from);
 	json_key(w, "add");
@@ -37,7 +38,8 @@ static void put_names(struct json_writer *w, const struct store *store, uint32_t
 	json_object_end(w);
 }
 
-static void put_frames(struct json_writer *w, const struct store *store, uint32_t from, uint32_t to)
+static void put_frames(struct json_writer *w, const struct tick_store *store, uint32_t from,
+		       uint32_t to)
 {
 	const struct frame *frames = store->book->frames.items + from;
 	const size_t count = to - from;
@@ -50,7 +52,8 @@ static void put_frames(struct json_writer *w, const struct store *store, uint32_
 	json_object_end(w);
 }
 
-static void put_nodes(struct json_writer *w, const struct store *store, uint32_t from, uint32_t to)
+static void put_nodes(struct json_writer *w, const struct tick_store *store, uint32_t from,
+		      uint32_t to)
 {
 	const struct node *nodes = store->book->nodes.items + from;
 	const size_t count = to - from;
@@ -71,7 +74,7 @@ static void put_container(struct json_writer *w, const struct name *cgroup)
 		json_null(w);
 }
 
-static void put_threads(struct json_writer *w, const struct store *store, uint32_t from,
+static void put_threads(struct json_writer *w, const struct tick_store *store, uint32_t from,
 			uint32_t to)
 {
 	const struct profile_thread *threads = store->book->threads.items + from;
@@ -89,7 +92,8 @@ static void put_threads(struct json_writer *w, const struct store *store, uint32
 	json_object_end(w);
 }
 
-static void put_wakers(struct json_writer *w, const struct store *store, uint32_t from, uint32_t to)
+static void put_wakers(struct json_writer *w, const struct tick_store *store, uint32_t from,
+		       uint32_t to)
 {
 	const struct waker *wakers = store->book->wakers.items + from;
 	const size_t count = to - from;
@@ -117,7 +121,7 @@ static void put_scope(struct json_writer *w, const struct kstats_table *table)
 	put_word(w, text && *text ? text + 2 : NULL);
 }
 
-static void put_metrics(struct json_writer *w, const struct store *store, uint32_t from,
+static void put_metrics(struct json_writer *w, const struct tick_store *store, uint32_t from,
 			uint32_t to)
 {
 	struct kstats_table *const *metrics = store->metrics.items + from;
@@ -134,7 +138,7 @@ static void put_metrics(struct json_writer *w, const struct store *store, uint32
 	json_object_end(w);
 }
 
-static void put_dictionary(struct json_writer *w, const struct store *store,
+static void put_dictionary(struct json_writer *w, const struct tick_store *store,
 			   const struct book_size *from, const struct book_size *to)
 {
 	put_names(w, store, from->names, to->names);
@@ -168,7 +172,7 @@ static void put_samples(struct json_writer *w, const struct store_tick *tick)
 /* Write the waits that begin or stop lasting in this tick. `is_first`: the client has no earlier
  * tick, so write all waits that last, and none that ended; the column `count` is 0 for those that
  * began in earlier ticks. */
-static struct error *put_lasting(struct json_writer *w, const struct store *store,
+static struct error *put_lasting(struct json_writer *w, const struct tick_store *store,
 				 const struct store_tick *tick, bool is_first)
 {
 	struct lasting_map map = { 0 };
@@ -321,7 +325,7 @@ static void put_lost(struct json_writer *w, const struct store_kstats *metric)
 		json_null(w);
 }
 
-static struct error *put_kstats(struct json_writer *w, const struct store *store,
+static struct error *put_kstats(struct json_writer *w, const struct tick_store *store,
 				const struct store_tick *tick)
 {
 	const size_t count = tick->kstats.count;
@@ -351,7 +355,7 @@ static struct error *put_kstats(struct json_writer *w, const struct store *store
 
 /* --- events --- */
 
-struct error *stream_write_tick(struct json_writer *w, const struct store *store,
+struct error *stream_write_tick(struct json_writer *w, const struct tick_store *store,
 				const struct store_tick *tick, struct stream_position *position)
 {
 	const bool is_first = !position->has_ticks;

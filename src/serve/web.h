@@ -19,7 +19,7 @@ struct web_options {
 	int socket; /* from the collector */
 	int worker; /* the socket of the report worker */
 	struct http_options http;
-	struct store_options store;
+	struct tick_store_options store;
 	uint64_t interval_ns;
 	unsigned classes;   /* the classes that are measured: bits, as FLAME_ON_CPU */
 	size_t series_most; /* of /metrics */
@@ -29,7 +29,7 @@ struct web_options {
 /* The context of all handlers. */
 struct web {
 	const struct web_options *options;
-	struct store *store;
+	struct tick_store *store;
 	struct metrics metrics;
 	struct http_server *server;
 	struct tick_buffer buffer; /* the reading or reply that is being received */

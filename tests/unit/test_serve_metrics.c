@@ -15,7 +15,7 @@
 #define T0     (1700000000 * SECOND)
 
 struct scene {
-	struct store *store;
+	struct tick_store *store;
 	struct metrics metrics;
 	uint64_t readings, seed;
 	uint64_t sums[STATE_COUNT];   /* what all threads did */
@@ -24,7 +24,8 @@ struct scene {
 
 static void open_scene(struct scene *s, size_t series_most, size_t bytes_most)
 {
-	const struct store_options options = { .kept_ns = 5 * SECOND, .bytes_most = bytes_most };
+	const struct tick_store_options options = { .kept_ns = 5 * SECOND,
+						    .bytes_most = bytes_most };
 
 	*s = (struct scene){ .seed = 5 };
 	expect_ok(store_create(&options, &s->store));

@@ -78,7 +78,7 @@ static struct profile *a_reading(uint64_t *seed, uint64_t number, struct wait *w
 	return p;
 }
 
-static void take_both(struct store *store, const struct profile *p,
+static void take_both(struct tick_store *store, const struct profile *p,
 		      const struct kstats_changes *kstats)
 {
 	const struct tick_host host = { .cpu_ns = 7, .load_hundredths = 150 };
@@ -92,7 +92,7 @@ static void take_both(struct store *store, const struct profile *p,
 	assert_int_equal(store->traits.count, store->book->frames.count);
 }
 
-static void take(struct store *store, const struct profile *p)
+static void take(struct tick_store *store, const struct profile *p)
 {
 	const struct kstats_changes none = { 0 };
 
@@ -160,10 +160,10 @@ static void expect_same_times(const struct profile *a, const struct profile *b)
 	array_deinit(&of_b);
 }
 
-static struct store *a_store(uint64_t kept_ns, size_t bytes_most)
+static struct tick_store *a_store(uint64_t kept_ns, size_t bytes_most)
 {
-	const struct store_options options = { .kept_ns = kept_ns, .bytes_most = bytes_most };
-	struct store *store = NULL;
+	const struct tick_store_options options = { .kept_ns = kept_ns, .bytes_most = bytes_most };
+	struct tick_store *store = NULL;
 
 	expect_ok(store_create(&options, &store));
 	return store;
@@ -174,7 +174,7 @@ enum { READINGS = 40, THREADS = 60 };
 /* Every range of readings has what these have together. */
 TEST(a_range_is_the_sum_of_its_readings)
 {
-	struct store *store = a_store(1000 * SECOND, (size_t)1 << 30);
+	struct tick_store *store = a_store(1000 * SECOND, (size_t)1 << 30);
 	struct profile *readings[READINGS];
 	struct wait waits_of[THREADS] = { 0 };
 	uint64_t seed = 7;
@@ -208,7 +208,7 @@ TEST(a_range_is_the_sum_of_its_readings)
 /* Threads have their exact time on CPUs, and all of it adds up to how long they were watched. */
 TEST(times_of_threads_add_up)
 {
-	struct store *store = a_store(1000 * SECOND, (size_t)1 << 30);
+	struct tick_store *store = a_store(1000 * SECOND, (size_t)1 << 30);
 	struct wait waits_of[THREADS] = { 0 };
 	struct profile *got = NULL;
 	uint64_t seed = 3, cpu = 0, cpu_got = 0;
@@ -241,7 +241,7 @@ TEST(times_of_threads_add_up)
 static void forget_and_compare(uint64_t kept_ns, size_t bytes_most, bool renews)
 {
 	enum { MANY = 200 };
-	struct store *store = a_store(kept_ns, bytes_most);
+	struct tick_store *store = a_store(kept_ns, bytes_most);
 	struct profile *readings[MANY];
 	struct wait waits_of[THREADS] = { 0 };
 	uint64_t seed = 11, generation = store->generation;
@@ -282,7 +282,7 @@ TEST(forgets_what_is_too_much)
 /* The stream sends what a wait is once, and then nothing of it. */
 TEST(waits_that_last_are_kept_once)
 {
-	struct store *store = a_store(1000 * SECOND, (size_t)1 << 30);
+	struct tick_store *store = a_store(1000 * SECOND, (size_t)1 << 30);
 	struct profile *got = NULL;
 
 	for (uint64_t i = 0; i < 10; i++) {
@@ -328,8 +328,8 @@ static struct kstats_table *a_metric(const char *name, unsigned frac_bits, uint6
 }
 
 /* The part of a tick that a metric has is the metric. */
-static void expect_metric(const struct store *store, const struct store_tick *tick, size_t number,
-			  const struct kstats_table *wanted)
+static void expect_metric(const struct tick_store *store, const struct store_tick *tick,
+			  size_t number, const struct kstats_table *wanted)
 {
 	const struct store_kstats *metric = &tick->kstats.items[number];
 	const struct kstats_table *table = store->metrics.items[metric->metric];
@@ -368,7 +368,7 @@ static struct profile *an_empty_reading(uint64_t number)
 TEST(metrics_are_kept)
 {
 	enum { METRICS = 4 };
-	struct store *store = a_store(1000 * SECOND, (size_t)1 << 30);
+	struct tick_store *store = a_store(1000 * SECOND, (size_t)1 << 30);
 	uint64_t seed = 5;
 
 	for (uint64_t i = 0; i < 12; i++) {
@@ -401,7 +401,7 @@ TEST(metrics_are_kept)
 TEST(metrics_are_forgotten)
 {
 	enum { MANY = 400 };
-	struct store *store = a_store(5 * SECOND, (size_t)200 << 10);
+	struct tick_store *store = a_store(5 * SECOND, (size_t)200 << 10);
 	const uint64_t generation = store->generation;
 	struct wait waits_of[THREADS] = { 0 };
 	uint64_t seed = 5;
@@ -454,7 +454,7 @@ TEST(broken_ticks)
 		free(cut);
 	}
 	for (size_t i = 0; i < 20000; i++) {
-		struct store *store = a_store(1000 * SECOND, (size_t)1 << 30);
+		struct tick_store *store = a_store(1000 * SECOND, (size_t)1 << 30);
 		char *changed = malloc(buffer.length);
 		struct error *err;
 
@@ -484,7 +484,7 @@ static void frames_have_traits(void **state)
 		{ "do_syscall_64", TRAIT_ENTRY }, { "ep_poll", 0 },
 		{ "schedule", TRAIT_ENTRY },
 	};
-	struct store *store = a_store(1000 * SECOND, (size_t)1 << 30);
+	struct tick_store *store = a_store(1000 * SECOND, (size_t)1 << 30);
 	struct profile *p = build_profile();
 	const uint32_t thread = build_profile_thread(p, 1, 1, "process", "thread", NULL);
 

@@ -8,7 +8,7 @@
 #include "serve/metrics.h"
 
 /* A tick is aligned in memory, as it is in the buffer of the web process. */
-static struct error *take(struct store *store, struct metrics *metrics, const uint8_t *data,
+static struct error *take(struct tick_store *store, struct metrics *metrics, const uint8_t *data,
 			  size_t length)
 {
 	uint64_t *aligned = malloc(length + 1);
@@ -26,7 +26,7 @@ static struct error *take(struct store *store, struct metrics *metrics, const ui
 	return err;
 }
 
-static void sum_up(const struct store *store)
+static void sum_up(const struct tick_store *store)
 {
 	struct profile *profile = NULL;
 	struct error *err = store_profile(store, 0, store->ticks.count, &profile);
@@ -63,8 +63,8 @@ static void export_kstats(const struct metric_kstats *kstats)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct store_options options = { .kept_ns = 1000, .bytes_most = 1 << 16 };
-	struct store *store = NULL;
+	const struct tick_store_options options = { .kept_ns = 1000, .bytes_most = 1 << 16 };
+	struct tick_store *store = NULL;
 	struct metrics metrics;
 	struct error *err = store_create(&options, &store);
 
