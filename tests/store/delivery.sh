@@ -269,10 +269,10 @@ passes_older() {
 
 # On a disk that has no room for another file, such a request waits.
 cannot_mark_older() {
-	spool=$scratch/small
+	spool=$scratch/older
 	mkdir "$spool"
 	mount -t tmpfs -o size=400k,mode=700 none "$spool" || skip "no mounts"
-	at_end 'umount -l "$scratch/small"'
+	at_end 'umount -l "$scratch/older"'
 	start_deliver 10000000 http://127.0.0.1:1/
 	tell add 2 70000
 	end_deliver
