@@ -32,6 +32,7 @@ static bool is_for_csv(enum states_format format)
 enum states_field {
 	NUMBER,
 	AT,
+	HOST,
 	LABEL,
 	TITLE,
 	TID,
@@ -75,6 +76,7 @@ _Static_assert(STATE_COUNT < 29, "a bit for each state");
 static const struct table_column all_columns[] = {
 	{ "window", .type = TABLE_COUNT, .formats = PROGRAMS, .field = NUMBER },
 	{ "at_unix_ns", .type = TABLE_COUNT, .formats = PROGRAMS, .field = AT },
+	{ "host", .type = TABLE_TEXT, .field = HOST },
 	{ "group", .type = TABLE_TEXT, .formats = CSV, .field = LABEL },
 	{ "", .type = TABLE_TEXT, .formats = JSON, .when = BY_GROUP, .field = LABEL },
 	{ "tid", .type = TABLE_COUNT, .when = BY_THREAD, .field = TID },
@@ -168,6 +170,7 @@ static size_t choose_columns(const struct states_report *report,
 
 		if (column->field == FACT   ? report->facts & column_facts(column->argument)
 		    : column->field == EXIT ? report->exits != NULL
+		    : column->field == HOST ? report->has_hosts
 					    : true) {
 			ret[count] = *column;
 			ret[count++].minor = minor_of(report, column);
@@ -357,6 +360,10 @@ static void get_state_cell(const void *context, const void *row, const struct ta
 	case AT:
 		table_count(ret, report->window->at_unix_ns);
 		return;
+	case HOST:
+		table_text(ret, thread ? name_text(state_host_name(&report->window->hosts, thread))
+				       : TEXT(""));
+		return;
 	case LABEL:
 		table_text(ret, name_text(line->label));
 		return;
@@ -476,11 +483,17 @@ struct error *states_report_begin(const struct states_report *report, FILE *out)
 
 static void print_time(const struct state_window *window, FILE *out)
 {
+	const struct state_hosts *hosts = &window->hosts;
 	char at[TIMESTAMP_TEXT_SIZE], length[UNITS_TEXT_MAX];
 
 	timestamp_print(at, window->at_unix_ns / (NS_PER_S / 1000));
-	fprintf(out, "window of %s until %s\n",
+	fprintf(out, "window of %s until %s",
 		units_format(length, UNIT_NS, (__int128)length_of(window)), at);
+	if (hosts->observed < hosts->count)
+		fprintf(out, ", %zu of %zu hosts", hosts->observed, hosts->count);
+	else if (state_hosts_differ(hosts))
+		fprintf(out, ", %zu hosts", hosts->count);
+	fputc('\n', out);
 }
 
 static struct error *print_state_rows(const struct states_report *report, FILE *out)

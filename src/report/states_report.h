@@ -48,7 +48,8 @@ struct states_report {
 	size_t row_count;
 	size_t width; /* of the terminal; 0: as wide as it gets */
 	bool colour;
-	bool has_time; /* begin each table of text with the time of its window */
+	bool has_hosts; /* rows are of several: each says of which */
+	bool has_time;  /* begin each table of text with the time of its window */
 	/* The name of a user; NULL: its number. */
 	const char *(*user_name)(void *context, uint32_t uid);
 	void *context;

@@ -62,6 +62,7 @@ struct label_pairs {
 struct ctprof_thread {
 	uint32_t tid, tgid;
 	bool is_kernel;                        /* while it is captured: not in the file */
+	uint32_t host;                         /* of the snapshot's `hosts`; not in the file */
 	const struct name *pcomm;              /* name of the process: of its leader */
 	const struct name *comm;               /* its own name */
 	const struct name *cgroup;             /* cgroup v2 path; empty when there is none */
@@ -71,7 +72,7 @@ struct ctprof_thread {
 };
 
 struct process {
-	uint32_t tgid;
+	uint32_t tgid, host;              /* host: as that of threads */
 	struct reading ppid, uid;         /* uid: the effective one */
 	const struct name *exe, *cmdline; /* NULL when not measured (kernel threads have none) */
 };
@@ -245,8 +246,14 @@ struct ctprof_snapshot {
 	 * and that of the host with the longest; 0: they are those since threads began. Not in
 	 * files. */
 	uint64_t observed_ns, longest_observed_ns;
-	bool has_programs;    /* of a query: each of `threads` is all those of a program */
-	bool has_sums_only;   /* of a query: it read sums, which have no metrics but totals */
+	bool has_programs;  /* of a query: each of `threads` is all those of a program */
+	bool has_sums_only; /* of a query: it read sums, which have no metrics but totals */
+	/* In a replay of a query (store/store_replay.h): its hosts, and which of them have rows in
+	 * the time that ends with this snapshot; else none. Not in files. */
+	struct {
+		size_t count, observed; /* observed: of so many there are rows */
+		const bool *is_observed;
+	} hosts;
 	struct lines remarks; /* one line each for the user, about reading this file */
 };
 

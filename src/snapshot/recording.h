@@ -53,12 +53,20 @@ struct recording_source {
 	void *context;
 };
 
+/* The hosts of a query, in the order of the numbers that threads have; of files there are none. The
+ * source keeps the names. */
+struct recording_hosts {
+	const struct name *const *names;
+	size_t count;
+};
+
 struct recording {
 	char *path; /* as the user gave it, for messages; the directory may be moved */
 	int dir;
 	const char *suffix;      /* of its files, behind their times; not owned */
 	unsigned spared_percent; /* of the disk, which stay free of what is added; 0: none */
 	struct recording_source source;
+	struct recording_hosts hosts;
 	struct captures captures; /* what it held when it was opened, by time; and what was added */
 };
 

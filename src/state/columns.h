@@ -35,6 +35,8 @@
 	       7, 7, 0, 0, BY(CGROUP), RIGHT, ON, "its number; of groups, of their process")       \
 	COLUMN(PID, "PID", WINDOW, NULL, NULL, NUMBER, OWN,                                        \
 	       7, 7, 0, 2, BY(PROCESS) | BY(CGROUP), RIGHT, OFF, "the number of its process")      \
+	COLUMN(HOST, "HOST", WINDOW, NULL, NULL, TEXT, OWN,                                        \
+	       8, 24, 2, 0, 0, LEFT, OFF, "its host, in replays of several")                       \
 	COLUMN(THREADS, "THR", WINDOW, NULL, NULL, NUMBER, OWN,                                    \
 	       4, 4, 0, 3, BY(THREAD), RIGHT, ON, "how many threads live")                         \
 	COLUMN(NAME, "NAME", WINDOW, NULL, NULL, TEXT, OWN,                                        \
@@ -100,6 +102,7 @@ enum state_sort_key {
 /*
  * NOW: the longest wait in progress; those for work come after all others. USER: by number. CGROUP:
  * of the thread that stands for the line. CPU: run time of all of its threads. EXIT: the last end.
+ * HOST: by number, as their names are ordered.
  */
 #define SORT_KEY_OWN(id) STATE_SORT_##id,
 #define SORT_KEY_AS_ACTIVE(id)

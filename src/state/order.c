@@ -157,6 +157,9 @@ static void weigh_line(const struct state_line *line, const struct state_sort *s
 	case STATE_SORT_SWITCHES:
 		key->first = line->switches;
 		break;
+	case STATE_SORT_HOST:
+		key->first = UINT64_MAX - line->thread->host;
+		break;
 	case STATE_SORT_THREADS:
 		key->first = line->threads;
 		break;

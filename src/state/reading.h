@@ -27,6 +27,7 @@ struct state_thread {
 	uint32_t cpu; /* UINT32_MAX: not known */
 	bool is_kernel;
 	bool has_ended;                             /* in this reading for the last time */
+	uint32_t host;                              /* its number in state_hosts; else 0 */
 	const struct name *name, *process, *cgroup; /* interned; cgroup may be NULL */
 	uint64_t begun_ns;                          /* tracked from then on; CLOCK_MONOTONIC */
 	uint64_t seen_ns;                           /* as of when; of ended ones their end */
@@ -59,7 +60,29 @@ struct state_reading {
 		ARRAY(struct state_thread);
 	} threads;
 	struct state_cost cost;
+	/* No thread is missing that was tracked: if the reading before lacks a thread, it has done
+	 * nothing until then. */
+	bool is_complete;
 };
+
+/* The hosts whose threads a window has; none, unless it is of a query (top/replay_engine.h). */
+struct state_hosts {
+	const struct name *const *names; /* by number; they live as long as the replay */
+	size_t count, observed;          /* observed: of so many there are times in the window */
+};
+
+/* The name of a thread's host; NULL: it has none. */
+static inline const struct name *state_host_name(const struct state_hosts *hosts,
+						 const struct state_thread *thread)
+{
+	return thread->host < hosts->count ? hosts->names[thread->host] : NULL;
+}
+
+/* Are the threads those of several hosts? Rows must say then of which. */
+static inline bool state_hosts_differ(const struct state_hosts *hosts)
+{
+	return hosts->count > 1;
+}
 
 /* May be called again, and the reading used again. */
 void state_reading_deinit(struct state_reading *reading);

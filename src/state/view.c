@@ -129,10 +129,19 @@ double state_line_busy(const struct state_line *line)
 
 /* --- groups: their keys, labels and ids --- */
 
-/* Mixed, so that similar names differ in all bits. It is the same in every window and every run. */
-static uint64_t hash_of(enum state_grouping grouping, bool is_kernel, struct text key)
+/* Groups are those of a host: part of their keys, beside another word of 32 bits. */
+static uint64_t of_host(const struct state_thread *thread, uint64_t word)
 {
-	uint64_t hash = text_hash(key, 2 * grouping + is_kernel);
+	return (uint64_t)thread->host << 32 | word;
+}
+
+/* Mixed, so that similar names differ in all bits. It is the same in every window and every run.
+ */
+static uint64_t hash_of(enum state_grouping grouping, const struct state_thread *thread,
+			struct text key)
+{
+	const bool is_kernel = grouping == STATE_BY_POOL && thread->is_kernel;
+	uint64_t hash = text_hash(key, of_host(thread, 2 * grouping + is_kernel));
 
 	hash = (hash ^ hash >> 32) * 0xd6e8feb86659fd93u;
 	return hash ^ hash >> 32;
@@ -179,8 +188,8 @@ static uint32_t *process_line(struct making *m, const struct state_thread *threa
 {
 	struct text key = { (const char *)&thread->tgid, sizeof(thread->tgid) };
 
-	return group_number(m, (struct words){ { thread->tgid } },
-			    (struct state_line){ .id = hash_of(STATE_BY_PROCESS, false, key) });
+	return group_number(m, (struct words){ { thread->tgid, 0, of_host(thread, 0) } },
+			    (struct state_line){ .id = hash_of(STATE_BY_PROCESS, thread, key) });
 }
 
 static uint32_t *cgroup_number(struct making *m, const struct state_thread *thread)
@@ -191,8 +200,8 @@ static uint32_t *cgroup_number(struct making *m, const struct state_thread *thre
 	if (!label)
 		return NULL;
 	return group_number(
-		m, (struct words){ { (uintptr_t)label } },
-		(struct state_line){ .id = hash_of(STATE_BY_CGROUP, false, name_text(label)),
+		m, (struct words){ { (uintptr_t)label, 0, of_host(thread, 0) } },
+		(struct state_line){ .id = hash_of(STATE_BY_CGROUP, thread, name_text(label)),
 				     .label = label });
 }
 
@@ -200,7 +209,7 @@ static uint32_t *cgroup_number(struct making *m, const struct state_thread *thre
 static uint32_t *pool_of(struct making *m, const struct state_thread *thread)
 {
 	struct words names = { { (uintptr_t)thread->process, (uintptr_t)thread->name,
-				 2 + thread->is_kernel } };
+				 of_host(thread, 2 + thread->is_kernel) } };
 	uint32_t known = word_map_find(&m->numbers, names), *number;
 	const struct name *label;
 
@@ -209,10 +218,10 @@ static uint32_t *pool_of(struct making *m, const struct state_thread *thread)
 	label = label_of_pool(&m->list->names, thread);
 	if (!label)
 		return NULL;
-	number = group_number(m, (struct words){ { (uintptr_t)label, 0, thread->is_kernel } },
-			      (struct state_line){ .id = hash_of(STATE_BY_POOL, thread->is_kernel,
-								 name_text(label)),
-						   .label = label });
+	number = group_number(
+		m, (struct words){ { (uintptr_t)label, 0, of_host(thread, thread->is_kernel) } },
+		(struct state_line){ .id = hash_of(STATE_BY_POOL, thread, name_text(label)),
+				     .label = label });
 	if (!number)
 		return NULL;
 	known = *number;
@@ -234,9 +243,9 @@ static uint32_t *(*const groupings[STATE_GROUPINGS])(struct making *m,
 /* --- processes of one thread, in a tree --- */
 
 /* Beside the numbers of processes, which have no second word. */
-static struct words crowd_of(uint32_t tgid)
+static struct words crowd_of(const struct state_thread *thread)
 {
-	return (struct words){ { tgid, 1 } };
+	return (struct words){ { thread->tgid, 1, of_host(thread, 0) } };
 }
 
 /* Filters are not asked: what they leave of a process is not all of it. */
@@ -246,7 +255,7 @@ static bool note_crowd(struct making *m, const struct state_thread *thread)
 
 	if (!m->folds || is_leader(thread))
 		return true;
-	place = word_map_at(&m->numbers, crowd_of(thread->tgid));
+	place = word_map_at(&m->numbers, crowd_of(thread));
 	if (place)
 		*place = 1;
 	return place;
@@ -258,7 +267,7 @@ static bool is_folded(const struct making *m, const struct state_line *process,
 {
 	return m->folds && is_leader(thread->thread) &&
 	       text_equal(name_text(process->label), name_text(thread->label)) &&
-	       word_map_find(&m->numbers, crowd_of(thread->thread->tgid)) == WORD_MAP_NEW;
+	       word_map_find(&m->numbers, crowd_of(thread->thread)) == WORD_MAP_NEW;
 }
 
 /* --- adding threads up --- */

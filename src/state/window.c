@@ -59,16 +59,16 @@ static uint64_t part_of_value(uint64_t value, uint64_t part, uint64_t whole)
  * its life are known, and the window gets its share of them, so that no second holds what took an
  * hour.
  */
-static void begin_thread(struct state_delta *delta, uint64_t begun_ns)
+static void begin_thread(struct state_delta *delta, const struct state_reading *before)
 {
 	const struct state_thread *now = delta->thread;
-	const uint64_t watched = watched_ns(now);
+	const uint64_t watched = watched_ns(now), begun_ns = before->at_ns;
 
 	delta->is_new = true;
 	delta->window_ns = watched;
 	delta->times = now->times;
 	delta->switches = now->switches;
-	if (now->begun_ns >= begun_ns || !watched)
+	if (now->begun_ns >= begun_ns || !watched || before->is_complete)
 		return;
 	delta->window_ns = grown(begun_ns, now->seen_ns);
 	delta->switches = part_of_value(now->switches, delta->window_ns, watched);
@@ -135,7 +135,7 @@ static void add_threads(struct state_window *window, const struct state_reading 
 		if (then)
 			continue_thread(delta, then);
 		else
-			begin_thread(delta, before->at_ns);
+			begin_thread(delta, before);
 	}
 }
 

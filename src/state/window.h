@@ -11,8 +11,8 @@
  * that is shorter. Of a group they are of the sum of its threads' windows.
  *
  * A thread that has ended is in the window that it ended in, and in none after. If a thread was
- * tracked before the window and `before` does not have it (readings may lose threads), the window
- * gets its share of the thread's times.
+ * tracked before the window and `before` does not have it (readings may lose threads, unless they
+ * are complete), the window gets its share of the thread's times.
  */
 #ifndef STATE_WINDOW_H
 #define STATE_WINDOW_H
@@ -38,7 +38,8 @@ struct state_window {
 	struct {
 		ARRAY(struct state_delta);
 	} deltas; /* by the order of the later reading; those that had ended are in it */
-	struct state_cost cost; /* in it */
+	struct state_cost cost;   /* in it */
+	struct state_hosts hosts; /* set by the maker of a replay's window */
 };
 
 /* The readings must outlive the window. One that is used again keeps its memory. */

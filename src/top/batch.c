@@ -218,6 +218,7 @@ static struct error *print_window(struct top *top, size_t number)
 		.width = terminal_table_width(),
 		.colour = terminal_wants_colour(),
 		.has_time = top->replay,
+		.has_hosts = top->replay && replay_has_hosts(top->replay),
 		.user_name = top_user_name,
 		.context = &top->users,
 	};
@@ -377,7 +378,10 @@ static struct error *run_replay(struct top *top)
 struct error *top_run_batch(struct top *top)
 {
 	const struct sigaction ending = { .sa_handler = on_signal };
-	struct states_report report = { .format = top->arguments->format };
+	struct states_report report = {
+		.format = top->arguments->format,
+		.has_hosts = top->replay && replay_has_hosts(top->replay),
+	};
 	struct error *err = choose_columns(top->arguments, top->view.sort, &top->batch);
 
 	report.facts = top->batch.facts;

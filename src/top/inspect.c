@@ -257,15 +257,19 @@ static void print_state(FILE *out, const struct state_thread *thread)
 }
 
 /* Print the identity of the thread and its state. */
-static struct error *print_who(FILE *out, const struct state_thread *thread)
+static struct error *print_who(FILE *out, const struct state_hosts *hosts,
+			       const struct state_thread *thread)
 {
+	_cleanup_free_ char *host = text_visible(name_text(state_host_name(hosts, thread)));
 	_cleanup_free_ char *name = text_visible(name_text(thread->name));
 	_cleanup_free_ char *process = text_visible(name_text(thread->process));
 	_cleanup_free_ char *cgroup =
 		thread->cgroup ? text_visible(name_text(thread->cgroup)) : NULL;
 
-	if (!name || !process)
+	if (!host || !name || !process)
 		return &error_no_memory;
+	if (state_hosts_differ(hosts))
+		fprintf(out, "host           %s\n", host);
 	fprintf(out, "thread         %" PRIu32 " %s, of process %" PRIu32 " %s\n", thread->tid,
 		name, thread->tgid, process);
 	fprintf(out, "cgroup         %s\n", cgroup ? cgroup : "-");
@@ -341,7 +345,7 @@ static struct error *print_thread_page(struct top *top, const struct inspect_sou
 	struct error *err;
 
 	fputc('\n', out);
-	err = print_who(out, thread);
+	err = print_who(out, &top->window.hosts, thread);
 	if (!err)
 		err = print_past(top, source, subject, out);
 	if (err)
@@ -372,7 +376,7 @@ static struct error *print_group_page(struct top *top, const struct inspect_sour
 	if (err)
 		return err;
 	fputs("\n## Representative thread\n", out);
-	err = print_who(out, thread);
+	err = print_who(out, &top->window.hosts, thread);
 	if (!err)
 		err = source->print_facts(top, thread, out);
 	return err ? err : print_counted(top, source, thread, out);

@@ -41,10 +41,12 @@ static struct error *look_back(struct top *top, const struct screen_subject *sub
 /* --- a thread --- */
 
 /* A leader has what its process has. */
-static const struct ctprof_thread *recorded_leader(const struct ctprof_snapshot *s, uint32_t tgid)
+static const struct ctprof_thread *recorded_leader(const struct ctprof_snapshot *s,
+						   const struct state_thread *thread)
 {
 	for (size_t i = 0; i < s->threads.count; i++)
-		if (s->threads.items[i]->tid == tgid)
+		if (s->threads.items[i]->tid == thread->tgid &&
+		    s->threads.items[i]->host == thread->host)
 			return s->threads.items[i];
 	return NULL;
 }
@@ -75,7 +77,7 @@ static struct error *print_memory(const struct counts *kib, FILE *out)
 static struct error *print_facts(struct top *top, const struct state_thread *thread, FILE *out)
 {
 	const struct ctprof_snapshot *s = replay_capture(top->replay);
-	const struct ctprof_thread *leader = recorded_leader(s, thread->tgid);
+	const struct ctprof_thread *leader = recorded_leader(s, thread);
 	struct error *err;
 
 	fputs("system call    " NOT_RECORDED "\n"

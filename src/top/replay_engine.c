@@ -205,6 +205,11 @@ size_t replay_at(const struct replay *replay)
 	return replay->at;
 }
 
+bool replay_has_hosts(const struct replay *replay)
+{
+	return replay->recording.hosts.count > 1;
+}
+
 bool replay_step(struct replay *replay, int by)
 {
 	const size_t steps = (size_t)labs((long)by);
@@ -376,6 +381,20 @@ static struct error *load_both(struct replay *replay, struct replayed_window *re
 	return NULL;
 }
 
+/* Totals of a silent host are in both captures, so that they go on when it is back. In this window
+ * its threads have no part. */
+static void drop_silent_hosts(const struct ctprof_snapshot *now, struct state_reading *reading)
+{
+	size_t kept = 0;
+
+	if (now->hosts.observed == now->hosts.count)
+		return;
+	for (size_t i = 0; i < reading->threads.count; i++)
+		if (now->hosts.is_observed[reading->threads.items[i].host])
+			reading->threads.items[kept++] = reading->threads.items[i];
+	reading->threads.count = kept;
+}
+
 static struct error *make_window(struct replay *replay, struct replayed_window *replayed,
 				 size_t *at, const struct ctprof_snapshot **ret_before,
 				 const struct ctprof_snapshot **ret_now)
@@ -394,11 +413,22 @@ static struct error *make_window(struct replay *replay, struct replayed_window *
 						  &replayed->readings[0], &replayed->readings[1]);
 	if (err)
 		return err;
+	drop_silent_hosts(now, &replayed->readings[1]);
 	for (size_t i = 0; i < array_length(replayed->readings); i++)
 		wanted_keep(&replay->wanted, replay->cgroup, &replayed->readings[i]);
 	*ret_before = before;
 	*ret_now = now;
 	return NULL;
+}
+
+/* Of its readings; `now` is the capture at its end. */
+static struct error *subtract(const struct replay *replay, const struct replayed_window *replayed,
+			      const struct ctprof_snapshot *now, struct state_window *ret)
+{
+	const struct recording_hosts *hosts = &replay->recording.hosts;
+
+	ret->hosts = (struct state_hosts){ hosts->names, hosts->count, now->hosts.observed };
+	return state_window_make(ret, &replayed->readings[0], &replayed->readings[1]);
 }
 
 struct error *replay_window(struct replay *replay, struct state_window *ret)
@@ -413,7 +443,7 @@ struct error *replay_window(struct replay *replay, struct state_window *ret)
 	set_engine(replay, before, now);
 	replayed->at = replay->at;
 	replayed->is_there = true;
-	return state_window_make(ret, &replayed->readings[0], &replayed->readings[1]);
+	return subtract(replay, replayed, now, ret);
 }
 
 struct error *replay_window_at(struct replay *replay, size_t number,
@@ -436,8 +466,7 @@ struct error *replay_window_at(struct replay *replay, size_t number,
 			return err;
 		}
 		if (!err)
-			err = state_window_make(&replayed->window, &replayed->readings[0],
-						&replayed->readings[1]);
+			err = subtract(replay, replayed, now, &replayed->window);
 	}
 	if (err)
 		return err;

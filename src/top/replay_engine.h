@@ -40,6 +40,9 @@ struct error *replay_open_recording(struct recording recording,
 size_t replay_count(const struct replay *replay);
 size_t replay_at(const struct replay *replay);
 
+/* Are its threads those of several hosts? */
+bool replay_has_hosts(const struct replay *replay);
+
 /* The window it is at. It and all in it live until the next call. */
 struct error *replay_window(struct replay *replay, struct state_window *ret) MUST_CHECK;
 

@@ -205,6 +205,7 @@ struct error *state_rows_read(const struct ctprof_snapshot *snapshot, struct nam
 	ret->at_unix_ns = snapshot->capture->states_at_unix_ns.value;
 	ret->measured = 0;
 	ret->cost = (struct state_cost){ 0 };
+	ret->is_complete = snapshot->hosts.count;
 	array_clear(&ret->threads);
 	if (!array_reserve(&ret->threads, snapshot->threads.count))
 		return &error_no_memory;
@@ -226,10 +227,13 @@ struct error *state_rows_read(const struct ctprof_snapshot *snapshot, struct nam
 
 /* --- what captures say of any thread --- */
 
-/* Numbers of threads are below PID_MAX_LIMIT, 2^22 (include/linux/threads.h). */
+/* Numbers of threads are below PID_MAX_LIMIT, 2^22 (include/linux/threads.h). Below the host, there
+ * is room for start times of five years. */
 uint64_t state_rows_id(const struct ctprof_thread *thread)
 {
-	return thread->start_time_clock_ticks.value << 22 | thread->tid;
+	const uint64_t host = thread->host;
+
+	return (thread->start_time_clock_ticks.value << 22 | thread->tid) ^ host << 56;
 }
 
 struct state_processes state_rows_processes(const struct ctprof_snapshot *snapshot)
@@ -239,10 +243,11 @@ struct state_processes state_rows_processes(const struct ctprof_snapshot *snapsh
 
 static int by_number(const void *a, const void *b)
 {
-	const uint32_t *tgid = a;
+	const struct ctprof_thread *thread = a;
 	const struct process *process = b;
+	const int order = compare_u32(&thread->tgid, &process->tgid);
 
-	return compare_u32(tgid, &process->tgid);
+	return order ? order : compare_u32(&thread->host, &process->host);
 }
 
 /* Kernel threads are children of this process (kernel/kthread.c), which has no parent. In a PID
@@ -266,13 +271,14 @@ bool state_rows_describe(const struct state_processes *processes,
 			 struct state_thread *ret)
 {
 	const struct process *process =
-		processes->count ? bsearch(&thread->tgid, processes->items, processes->count,
+		processes->count ? bsearch(thread, processes->items, processes->count,
 					   sizeof(*processes->items), by_number)
 				 : NULL;
 
 	*ret = (struct state_thread){
 		.tid = thread->tid,
 		.tgid = thread->tgid,
+		.host = thread->host,
 		.id = state_rows_id(thread),
 		.uid = process ? (uint32_t)process->uid.value : 0,
 		.cpu = has_state_metric(thread, METRIC_processor)

@@ -44,8 +44,8 @@ struct error *state_rows_read(const struct ctprof_snapshot *snapshot, struct nam
 
 /* --- what captures say of any thread --- */
 
-/* An id that is unique among all captures of a boot; if captures lack the start time, the thread's
- * number. */
+/* An id that is unique among all captures of a boot, and of 256 hosts; if captures lack the start
+ * time, the thread's number. */
 uint64_t state_rows_id(const struct ctprof_thread *thread);
 
 /* Numbers, names, cgroup, user, CPU, in a thread that is else {0}. False without memory. */
@@ -56,7 +56,7 @@ bool state_rows_describe(const struct state_processes *processes,
 
 /* The processes of a capture by number, for that. */
 struct state_processes {
-	const struct process *items; /* sorted */
+	const struct process *items; /* by number, then by host */
 	size_t count;
 };
 struct state_processes state_rows_processes(const struct ctprof_snapshot *snapshot);

@@ -58,6 +58,14 @@ DRAWN(PID)
 	draw_number(pen, line->thread->tgid, width);
 }
 
+DRAWN(HOST)
+{
+	UNUSED(column);
+	pen_field(pen, STYLE_PLAIN,
+		  name_text(state_host_name(&tui->model->window.hosts, line->thread)), width,
+		  ALIGN_LEFT, FIT_TAIL);
+}
+
 DRAWN(CPU)
 {
 	const uint64_t ns = line->interval_ns, ran = state_times_of(&line->times, STATE_EXEC);

@@ -11,12 +11,18 @@ static bool has_no_room(const struct tui *tui, const struct column_layout *layou
 	       !column_layout_has(layout, column);
 }
 
+/* HOST is there where rows need it, and nowhere else. */
+static bool is_listed(const struct tui *tui, enum top_column column)
+{
+	return tui->mode == MODE_COLUMNS ? column != TOP_COLUMN_HOST : table_can_sort(tui, column);
+}
+
 size_t chooser_columns(const struct tui *tui, enum top_column ret[TOP_COLUMN_COUNT])
 {
 	size_t count = 0;
 
 	for (enum top_column column = 0; column < TOP_COLUMN_COUNT; column++)
-		if (tui->mode == MODE_COLUMNS || table_can_sort(tui, column))
+		if (is_listed(tui, column))
 			ret[count++] = column;
 	return count;
 }

@@ -152,6 +152,9 @@ bool column_is_wanted(const struct column_choice *choice, enum state_grouping gr
 
 	if (column_rows[column].not_in & 1u << grouping)
 		return false;
+	/* No row can be understood without its host; a single host is that of all. */
+	if (column == TOP_COLUMN_HOST)
+		return choice->has_hosts;
 	return is_number ||
 	       (choice->is_on[column] && (column != TOP_COLUMN_STATES || !choice->numbers));
 }

@@ -19,6 +19,7 @@ struct column_choice {
 	bool is_on[TOP_COLUMN_COUNT];
 	enum top_column order[TOP_COLUMN_COUNT]; /* all, from left to right */
 	bool numbers;                            /* main states in % instead of the bar */
+	bool has_hosts;                          /* rows are of several: HOST is there */
 };
 
 void column_choice_init(struct column_choice *choice);

@@ -62,6 +62,7 @@ static int draw_place(const struct tui *tui, int y, int columns)
 /* The kind, unless it is a thread, the number and the name. */
 static void draw_inspected(const struct tui *tui, struct pen *pen)
 {
+	const struct state_hosts *hosts = &tui->model->window.hosts;
 	const struct screen_subject *subject = &tui->inspected;
 
 	pen_print(pen, STYLE_HEAD, "  ");
@@ -72,6 +73,10 @@ static void draw_inspected(const struct tui *tui, struct pen *pen)
 	if (subject->grouping == STATE_BY_THREAD)
 		pen_print(pen, STYLE_HEAD, "%u ", subject->thread.tid);
 	pen_text(pen, STYLE_SORTED, text_of(tui->inspected_name));
+	if (state_hosts_differ(hosts)) {
+		pen_print(pen, STYLE_HEAD, " of ");
+		pen_text(pen, STYLE_SORTED, name_text(state_host_name(hosts, &subject->thread)));
+	}
 	/* In a replay, it may also begin later. */
 	if (tui->inspected_is_gone)
 		pen_print(pen, STYLE_HEAD, "  %s; showing its last data",

@@ -60,6 +60,21 @@ static void put_memory(struct pen *pen, const struct screen_host *host)
 	put_field(pen, "  mem ", used, of);
 }
 
+/* Several hosts, and how many of them have times in this window. */
+static void put_hosts(struct pen *pen, const struct state_hosts *hosts)
+{
+	char of[40];
+
+	if (!state_hosts_differ(hosts))
+		return;
+	if (hosts->observed == hosts->count) {
+		put_count(pen, "  ", hosts->count, " hosts");
+		return;
+	}
+	snprintf(of, sizeof(of), " of %zu hosts", hosts->count);
+	put_count(pen, "  ", hosts->observed, of);
+}
+
 static void draw_host(struct tui *tui, int columns, bool is_roomy)
 {
 	const struct screen_host *host = &tui->model->host;
@@ -69,6 +84,7 @@ static void draw_host(struct tui *tui, int columns, bool is_roomy)
 	pen_print(&pen, STYLE_STRONG, "ctprof top");
 	if (!tui->has_window)
 		return;
+	put_hosts(&pen, &tui->model->window.hosts);
 	snprintf(text, sizeof(text), " CPU%s", plural(host->cpus));
 	/* Where there is room for little: the legend has the number of CPUs, too. */
 	if (is_roomy)

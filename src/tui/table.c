@@ -53,6 +53,7 @@ struct column_choice table_columns(const struct tui *tui)
 {
 	struct column_choice choice = tui->columns;
 
+	choice.has_hosts = state_hosts_differ(&tui->model->window.hosts);
 	choice.is_on[TOP_COLUMN_CGROUP] = choice.is_on[TOP_COLUMN_CGROUP] && tui->has_cgroups;
 	if (shows_order(tui))
 		choice.is_on[column_of_sort(tui->view.sort)] = true;
@@ -344,6 +345,8 @@ bool table_can_sort(const struct tui *tui, enum top_column column)
 {
 	const struct column_row *row = &column_rows[column];
 
+	if (column == TOP_COLUMN_HOST && !state_hosts_differ(&tui->model->window.hosts))
+		return false;
 	return !(row->not_in & 1u << table_grouping(tui)) &&
 	       (row->source != COLUMN_FROM_PROC || tui->feed->facts);
 }

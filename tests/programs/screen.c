@@ -11,6 +11,7 @@
  *	--hold FILE        no window is finished, and nobody inspected, while this is there; the log
  *	                   says "held"
  *	--threads N        so many more, that sleep
+ *	--hosts            threads are those of three hosts by turns, of which one is silent
  *	--unmeasured       but for exec, runnable and sleep_disk nothing is
  *	--filter TEXT, --no-mouse
  */
@@ -110,7 +111,8 @@ struct feed {
 	struct arena arena;
 	struct names names;
 	int at; /* the number of the window */
-	bool is_replay;
+	bool is_replay, has_hosts;
+	const struct name *hosts[3];
 	int fail;
 	size_t sleepers;
 	uint64_t interval_ns;
@@ -217,6 +219,7 @@ static struct error *make_window(struct feed *feed)
 	for (size_t i = 0; i < MADE; i++) {
 		struct state_thread thread = thread_of(feed, &made[i], FIRST_ID + i);
 
+		thread.host = feed->has_hosts ? i % 2 : 0;
 		thread.has_ended = thread.tid == MORTAL && feed->at == ENDS_IN;
 		if (is_there(feed, thread.tid))
 			done = done && add(feed, &made[i], thread);
@@ -272,6 +275,9 @@ static struct error *next(void *context, struct state_window *ret, struct screen
 	feed->window.begun_ns = feed->window.ended_ns - feed->interval_ns;
 	feed->window.at_unix_ns = (BEGIN + (uint64_t)feed->at) * NS_PER_S;
 	feed->window.measured = feed->measured;
+	if (feed->has_hosts)
+		feed->window.hosts =
+			(struct state_hosts){ feed->hosts, array_length(feed->hosts), 2 };
 	*ret = feed->window;
 	*host = (struct screen_host){ .cpus = 8,
 				      .load = { 5.12, 4.80, 3.99 },
@@ -365,6 +371,7 @@ static void take_options(int argc, char **argv, struct feed *feed, struct screen
 {
 	static const struct option longs[] = {
 		{ "replay", no_argument, NULL, 'r' },
+		{ "hosts", no_argument, NULL, 'H' },
 		{ "interval", required_argument, NULL, 'i' },
 		{ "log", required_argument, NULL, 'l' },
 		{ "fail", required_argument, NULL, 'f' },
@@ -382,6 +389,9 @@ static void take_options(int argc, char **argv, struct feed *feed, struct screen
 		case 'r':
 			feed->is_replay = true;
 			feed->at = 3;
+			break;
+		case 'H':
+			feed->has_hosts = true;
 			break;
 		case 'i':
 			options->interval_ns = strtoull(optarg, NULL, 10) * MS;
@@ -446,6 +456,11 @@ int main(int argc, char **argv)
 	log_time(&feed);
 	arena_init(&feed.arena, SIZE_MAX);
 	names_init(&feed.names, &feed.arena);
+	for (size_t i = 0; i < array_length(feed.hosts); i++) {
+		const char name[] = { 'w', 'e', 'b', '-', (char)('1' + i), '\0' };
+
+		feed.hosts[i] = intern(&feed, name);
+	}
 	error = screen_run(&options, &screen, &result);
 	if (error)
 		printf("error: %s\n", error->message);

@@ -51,6 +51,47 @@ TEST(kinds_of_groups)
 	state_scene_deinit(&s);
 }
 
+/* Each host has groups of its own, which keep their ids. */
+TEST(groups_of_hosts)
+{
+	static const enum state_grouping groupings[] = { STATE_BY_PROCESS, STATE_BY_CGROUP,
+							 STATE_BY_POOL };
+	struct state_view view = { .no_kernel = false };
+	struct state_scene s;
+
+	state_scene_init(&s);
+	scene_new(&s, 5, 5, "p", "p");
+	scene_new(&s, 5, 5, "p", "p")->host = 1;
+	scene_new(&s, 5, 6, "p", "p")->host = 1;
+	s.now.threads.items[1].id = 1;
+	scene_window(&s);
+	for (size_t i = 0; i < array_length(groupings); i++) {
+		const struct state_line *lines;
+		uint64_t first;
+
+		view.grouping = groupings[i];
+		view.sort.key = STATE_SORT_HOST;
+		scene_list(&s, &view, NULL);
+		lines = s.list.lines.items;
+		assert_int_equal(s.list.lines.count, 2);
+		assert_int_equal(lines[0].thread->host, 0);
+		assert_int_equal(lines[0].threads, 1);
+		assert_int_equal(lines[1].thread->host, 1);
+		assert_int_equal(lines[1].threads, 2);
+		first = lines[0].id;
+		assert_true(first != lines[1].id);
+		view.sort.reverse = true;
+		scene_list(&s, &view, NULL);
+		assert_true(s.list.lines.items[1].id == first);
+		view.sort.reverse = false;
+	}
+	/* Processes of one thread are folded by host. */
+	view = (struct state_view){ .grouping = STATE_BY_PROCESS, .is_tree = true };
+	scene_list(&s, &view, NULL);
+	assert_int_equal(s.list.lines.count, 4);
+	state_scene_deinit(&s);
+}
+
 /* Who stands for a process: its leader, unless that has ended; else the lowest that lives. */
 TEST(the_representative_of_a_group)
 {
@@ -388,7 +429,8 @@ TEST(a_tree_folds_processes_of_one_thread)
 	state_scene_deinit(&s);
 }
 
-UNIT_TESTS(cmocka_unit_test(kinds_of_groups), cmocka_unit_test(the_representative_of_a_group),
-	   cmocka_unit_test(names_of_pools), cmocka_unit_test(groups_add_up_and_keep_their_ids),
-	   cmocka_unit_test(an_empty_window), cmocka_unit_test(ended_threads_may_have_no_row),
+UNIT_TESTS(cmocka_unit_test(kinds_of_groups), cmocka_unit_test(groups_of_hosts),
+	   cmocka_unit_test(the_representative_of_a_group), cmocka_unit_test(names_of_pools),
+	   cmocka_unit_test(groups_add_up_and_keep_their_ids), cmocka_unit_test(an_empty_window),
+	   cmocka_unit_test(ended_threads_may_have_no_row),
 	   cmocka_unit_test(a_tree_folds_processes_of_one_thread))
