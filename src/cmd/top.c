@@ -162,8 +162,8 @@ static const struct option_row top_options[] = {
 	  "With --record: skip expensive or sensitive sources in captures.", part_name, false },
 	{ "replay", 'R', "DIR[@TIME]|URL", parse_string, AT(replay),
 	  "Show the windows of a recording (by top --record or capture --interval), starting with "
-	  "the first, or with the one that ended at TIME (12:30:05, -5m); or the intervals of a "
-	  "host in a store: ch://SERVER/DATABASE?host=NAME.",
+	  "the first, or with the one that ended at TIME (12:30:05, -5m); or the intervals of "
+	  "hosts in a store: ch://SERVER/DATABASE?host=NAME.",
 	  NULL, OPTION_COMMON },
 };
 

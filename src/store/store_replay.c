@@ -8,27 +8,25 @@
 #include "base/units.h"
 #include "store/hosts.h"
 #include "store/no_rows.h"
+#include "store/replay_grid.h"
 #include "store/replay_sums.h"
 #include "store/spans.h"
 #include "store/thread_rows.h"
 
 #define NS_PER_MS      UINT64_C(1000000)
-#define INTERVALS_MOST UINT64_C(100000)
+#define INTERVALS_MOST UINT64_C(1000000)
+
+/* When the first window begins, by the clock of readings: no thread has times for longer. */
+#define CLOCK_BEGUN_NS (UINT64_C(1) << 62)
 
 struct store_replay {
 	struct store_url url;
 	struct store *store;
-	pthread_mutex_t lock; /* windows are read by other threads */
-	struct {
-		ARRAY(struct replay_interval);
-	} intervals;             /* by time; capture i + 1 is at the end of interval i */
-	struct replay_sums sums; /* of the capture that was read last */
-	uint32_t cpus;
-};
-
-struct replay_interval {
-	uint64_t begun_s, ms;
-	uint64_t end_ns; /* the length of all intervals up to its end */
+	pthread_mutex_t lock;    /* windows are read by other threads */
+	struct replay_grid grid; /* capture i + 1 is at the end of window i */
+	struct replay_hosts hosts;
+	uint32_t cpus[REPLAY_HOSTS_MOST]; /* of each host; 0: not known */
+	struct replay_sums sums;          /* of the capture that was read last */
 };
 
 static void replay_free(struct store_replay *replay)
@@ -38,7 +36,8 @@ static void replay_free(struct store_replay *replay)
 	store_close(replay->store);
 	replay_sums_deinit(&replay->sums);
 	store_url_deinit(&replay->url);
-	array_deinit(&replay->intervals);
+	replay_grid_deinit(&replay->grid);
+	replay_hosts_deinit(&replay->hosts);
 	pthread_mutex_destroy(&replay->lock);
 	free(replay);
 }
@@ -46,10 +45,45 @@ DEFINE_CLEANUP(replay_free, struct store_replay *)
 
 /* --- captures --- */
 
-/* A window is as long as its interval says, although `t` has seconds, and hosts have pauses. */
 static uint64_t clock_at(const struct store_replay *replay, size_t capture)
 {
-	return capture ? replay->intervals.items[capture - 1].end_ns : 0;
+	return CLOCK_BEGUN_NS + (capture ? replay->grid.windows.items[capture - 1].length_ns : 0);
+}
+
+/* The CPUs of the hosts that have an interval in the window; 0: those of one are not known. */
+static uint32_t count_cpus(const struct store_replay *replay, const struct replay_window *window)
+{
+	uint32_t cpus = 0;
+
+	for (size_t i = 0; i < replay->hosts.items.count; i++) {
+		if (!replay_window_has(window, i))
+			continue;
+		if (!replay->cpus[i] || __builtin_add_overflow(cpus, replay->cpus[i], &cpus))
+			return 0;
+	}
+	return cpus;
+}
+
+/* Which hosts have an interval in the window that ends with the capture. */
+static struct error *describe_hosts(const struct store_replay *replay,
+				    const struct replay_window *window,
+				    struct ctprof_snapshot *snapshot)
+{
+	const size_t count = replay->hosts.items.count;
+	bool *is_observed = arena_alloc(&snapshot->arena, count * sizeof(*is_observed));
+	const uint32_t cpus = count_cpus(replay, window);
+
+	if (!is_observed)
+		return &error_no_memory;
+	snapshot->hosts.count = count;
+	snapshot->hosts.is_observed = is_observed;
+	for (size_t i = 0; i < count; i++) {
+		is_observed[i] = replay_window_has(window, i);
+		snapshot->hosts.observed += is_observed[i];
+	}
+	if (cpus)
+		snapshot->host->online_cpus = reading_of(cpus);
+	return NULL;
 }
 
 static struct error *describe(const struct store_replay *replay, size_t capture, uint64_t at_ns,
@@ -57,18 +91,20 @@ static struct error *describe(const struct store_replay *replay, size_t capture,
 {
 	struct capture_info *info = arena_alloc(&snapshot->arena, sizeof(*info));
 	struct host_context *host = arena_alloc(&snapshot->arena, sizeof(*host));
+	struct error *err;
 
 	if (!info || !host)
 		return &error_no_memory;
 	snapshot->capture = info;
 	snapshot->host = host;
-	if (replay->cpus)
-		host->online_cpus = reading_of(replay->cpus);
 	snapshot->captured_at_unix_ns = reading_of(at_ns);
-	info->states_begun_ns = reading_of(0);
+	info->states_begun_ns = reading_of(CLOCK_BEGUN_NS);
 	info->states_at_ns = reading_of(clock_at(replay, capture));
 	info->states_at_unix_ns = reading_of(at_ns);
-	return thread_row_name(snapshot, TEXT("agent"), &info->states_engine);
+	err = thread_row_name(snapshot, TEXT("agent"), &info->states_engine);
+	return err ? err
+		   : describe_hosts(replay, &replay->grid.windows.items[capture ? capture - 1 : 0],
+				    snapshot);
 }
 
 static struct error *load(void *context, const struct captures *captures, size_t capture,
@@ -84,8 +120,7 @@ static struct error *load(void *context, const struct captures *captures, size_t
 	if (!err && capture) {
 		pthread_mutex_lock(&replay->lock);
 		err = replay_sums_move(&replay->sums, replay->store,
-				       replay->intervals.items[capture - 1].begun_s + 1,
-				       clock_at(replay, capture));
+				       &replay->grid.windows.items[capture - 1]);
 		if (!err)
 			err = replay_sums_copy(&replay->sums, snapshot);
 		pthread_mutex_unlock(&replay->lock);
@@ -103,28 +138,58 @@ static void close_source(void *context)
 
 /* --- intervals --- */
 
+static struct error *too_many(size_t hosts)
+{
+	return error_create("a replay covers at most %d hosts, and this query selects %zu: choose "
+			    "fewer, e.g. by host=NAME",
+			    REPLAY_HOSTS_MOST, hosts);
+}
+
+/* Rows are by host. */
+static struct error *find_host(struct replay_hosts *hosts, struct text text, uint32_t *ret)
+{
+	const struct name *name = names_intern(&hosts->names, text.bytes, text.length);
+	uint32_t *number =
+		name ? word_map_at(&hosts->numbers, (struct words){ { (uintptr_t)name } }) : NULL;
+
+	if (!number)
+		return &error_no_memory;
+	if (*number == WORD_MAP_NEW) {
+		if (hosts->items.count == REPLAY_HOSTS_MOST)
+			return too_many(hosts->items.count + 1);
+		if (!array_push(&hosts->items, name))
+			return &error_no_memory;
+		*number = (uint32_t)hosts->items.count - 1;
+	}
+	*ret = *number;
+	return NULL;
+}
+
 static struct error *take_interval(void *context, const union store_value *row)
 {
 	struct store_replay *replay = context;
-	const uint64_t before_ns = clock_at(replay, replay->intervals.count);
-	const struct replay_interval interval = {
-		.begun_s = row[0].number,
-		.ms = row[1].number,
-		.end_ns = before_ns + row[1].number * NS_PER_MS,
+	struct replay_interval interval = {
+		.begun_s = row[1].number,
+		.ms = (uint32_t)row[2].number,
 	};
+	struct error *err = find_host(&replay->hosts, row[0].text, &interval.host);
 
-	return array_push(&replay->intervals, interval) ? NULL : &error_no_memory;
+	if (err)
+		return err;
+	return array_push(&replay->grid.intervals, interval) ? NULL : &error_no_memory;
 }
 
 static struct error *read_intervals(struct store_replay *replay)
 {
-	static const struct store_column columns[] = { { "t", STORE_TIME }, { "ms", STORE_U32 } };
+	static const struct store_column columns[] = { { "host", STORE_STRING },
+						       { "t", STORE_TIME },
+						       { "ms", STORE_U32 } };
 	struct sql sql = store_sql(replay->store);
 	struct error *err;
 
-	sql_add(&sql, "SELECT t, max(ms) FROM loads WHERE ");
+	sql_add(&sql, "SELECT toString(host), t, max(ms) FROM loads WHERE ");
 	sql_add_time(&sql, &replay->url, SQL_SELECT_HOSTS);
-	sql_add(&sql, " GROUP BY t ORDER BY t");
+	sql_add(&sql, " GROUP BY host, t ORDER BY host, t");
 	err = store_query(replay->store, &sql, columns, array_length(columns), INTERVALS_MOST,
 			  take_interval, replay);
 	sql_deinit(&sql);
@@ -160,28 +225,32 @@ static struct error *check_threads(struct store_replay *replay)
 	return err || found ? err : store_nothing(replay->store, &replay->url, "threads");
 }
 
-/* Intervals may overlap, if there is a second agent or the clock was set; times of captures
- * increase. */
 static struct error *list_captures(const struct store_replay *replay, struct captures *captures)
 {
-	uint64_t last_ms = replay->intervals.items[0].begun_s * 1000;
+	const struct replay_window *windows = replay->grid.windows.items;
+	bool is_done = captures_add(captures, (struct capture_kept){ .at_ms = windows->begin_ms });
 
-	if (!captures_add(captures, (struct capture_kept){ .at_ms = last_ms }))
-		return &error_no_memory;
-	for (size_t i = 0; i < replay->intervals.count; i++) {
-		const struct replay_interval *interval = &replay->intervals.items[i];
-		const uint64_t end_ms = interval->begun_s * 1000 + interval->ms;
-
-		last_ms = end_ms > last_ms ? end_ms : last_ms + 1;
-		if (!captures_add(captures, (struct capture_kept){ .at_ms = last_ms }))
-			return &error_no_memory;
-	}
-	return NULL;
+	for (size_t i = 0; is_done && i < replay->grid.windows.count; i++)
+		is_done =
+			captures_add(captures, (struct capture_kept){ .at_ms = windows[i].end_ms });
+	return is_done ? NULL : &error_no_memory;
 }
 
 /* --- opening --- */
 
-static struct error *check_host(struct store_replay *replay)
+static void set_cpus(struct store_replay *replay, const struct store_hosts *hosts)
+{
+	for (size_t i = 0; i < hosts->count; i++) {
+		const struct text name = text_of(hosts->items[i].name);
+		const uint32_t number = replay_hosts_find(&replay->hosts, name);
+
+		if (number != WORD_MAP_NEW)
+			replay->cpus[number] = hosts->items[i].cpus;
+	}
+}
+
+/* The intervals of all hosts. Facts of the hosts tell first how many there are. */
+static struct error *read_hosts(struct store_replay *replay)
 {
 	struct store_hosts hosts = { 0 };
 	struct error *err;
@@ -189,12 +258,12 @@ static struct error *check_host(struct store_replay *replay)
 	if (replay->url.to_s - replay->url.from_s > STORE_REPLAY_MOST_S)
 		return error_create("a replay covers at most a day: choose 'from' and 'to'");
 	err = store_hosts_read(replay->store, &replay->url, &hosts);
-	if (!err && hosts.count > 1)
-		err = error_create("a replay is of one host, and this query selects %zu: add "
-				   "e.g. host=%s",
-				   hosts.count, hosts.items[0].name);
+	if (!err && hosts.count > REPLAY_HOSTS_MOST)
+		err = too_many(hosts.count);
 	if (!err)
-		replay->cpus = hosts.items[0].cpus;
+		err = read_intervals(replay);
+	if (!err)
+		set_cpus(replay, &hosts);
 	store_hosts_deinit(&hosts);
 	return err;
 }
@@ -205,13 +274,13 @@ static struct error *open_replay(struct store_replay *replay, const struct store
 	struct error *err = store_connect(&replay->url, options, &replay->store);
 
 	if (!err)
-		err = check_host(replay);
-	if (!err)
-		err = read_intervals(replay);
-	if (!err && !replay->intervals.count)
+		err = read_hosts(replay);
+	if (!err && !replay->grid.intervals.count)
 		err = store_nothing(replay->store, &replay->url, "loads");
 	if (!err)
 		err = check_threads(replay);
+	if (!err)
+		err = replay_grid_make(&replay->grid, replay->hosts.items.count);
 	return err ? err : list_captures(replay, captures);
 }
 
@@ -225,7 +294,10 @@ struct error *store_replay_open(const char *written, uint64_t now_s,
 	if (!replay)
 		return &error_no_memory;
 	pthread_mutex_init(&replay->lock, NULL);
-	replay->sums.url = &replay->url;
+	replay_hosts_init(&replay->hosts);
+	replay->sums = (struct replay_sums){ .url = &replay->url,
+					     .grid = &replay->grid,
+					     .hosts = &replay->hosts };
 	err = store_url_parse(written, now_s, &replay->url);
 	if (err)
 		return error_prefix(err, "URL of a store");
@@ -237,6 +309,8 @@ struct error *store_replay_open(const char *written, uint64_t now_s,
 		recording_close(&recording);
 		return err;
 	}
+	recording.hosts =
+		(struct recording_hosts){ replay->hosts.items.items, replay->hosts.items.count };
 	recording.source = (struct recording_source){ load, close_source, take_ptr(replay) };
 	*ret = recording;
 	return NULL;

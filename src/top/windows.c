@@ -322,8 +322,12 @@ struct error *top_open(struct top *top)
 		err = privileges_keep_for_files();
 		if (err)
 			return err;
-		return a->recording ? replay_open_recording(*a->recording, &options, &top->replay)
-				    : replay_open(a->replay, &options, &top->replay);
+		err = a->recording ? replay_open_recording(*a->recording, &options, &top->replay)
+				   : replay_open(a->replay, &options, &top->replay);
+		if (!err && a->inspect && replay_has_hosts(top->replay))
+			err = error_create("--inspect is of one host, and this query selects "
+					   "several: add host=NAME");
+		return err;
 	}
 	err = privileges_keep(TOP_OPEN_PRIVILEGES);
 	if (!err)
