@@ -67,7 +67,8 @@ struct profile_session {
 	struct profile_bpf *program;
 	struct memory_limit limit;
 	struct memory_limit table_limit; /* the same, of unwind tables */
-	uint64_t kernel_bytes;           /* of it, for what the kernel has */
+	uint64_t kernel_bytes;           /* of it, for what the kernel has at most */
+	uint64_t kernel_bytes_now;       /* the same at the last reading */
 	struct profile_chunks chunks;
 	struct guard *guard; /* for looking at processes; NULL: without stacks of user space */
 	struct kept *kept;   /* of processes, until there are names */

@@ -2,7 +2,13 @@
 #include "sched/profile_limit.h"
 
 #include <bpf/libbpf.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/word_map.h"
 #include "profile/profile.h"
 
@@ -37,15 +43,12 @@ size_t profile_limit_ring(uint64_t limit, size_t usual)
 	return ring;
 }
 
-/* Of names, stacks and processes, which are bounded, and of requests to stores. */
-#define READING_LEAST ((uint64_t)4 << 20)
-
 /* The table of the sums before is there while the next one is made. */
 #define BYTES_OF_SUM (3 * sizeof(struct sample) + sizeof(struct words))
 
 uint64_t profile_limit_reading(uint64_t threads, uint64_t sums)
 {
-	return READING_LEAST + threads * sizeof(struct profile_thread) + sums * BYTES_OF_SUM;
+	return threads * sizeof(struct profile_thread) + sums * BYTES_OF_SUM;
 }
 
 /* struct htab_elem and struct bucket of kernel/bpf/hashtab.c. */
@@ -88,6 +91,39 @@ static uint64_t map_bytes(const struct bpf_map *map)
 	default:
 		return 0;
 	}
+}
+
+/* "memlock:\tBYTES" of /proc/self/fdinfo/FD; UINT64_MAX: not known (bpf_map_show_fdinfo() in
+ * kernel/bpf/syscall.c). */
+static uint64_t memlock_of(int fd)
+{
+	char path[40], bytes[1024];
+	_cleanup_close_ int info = -1;
+	const char *at;
+	uint64_t ret;
+	ssize_t got;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	info = open(path, O_RDONLY | O_CLOEXEC);
+	got = info < 0 ? -1 : read(info, bytes, sizeof(bytes) - 1);
+	bytes[got > 0 ? got : 0] = 0;
+	at = strstr(bytes, "memlock:");
+	return at && sscanf(at, "memlock: %" SCNu64, &ret) == 1 ? ret : UINT64_MAX;
+}
+
+uint64_t profile_limit_kernel_now(const struct bpf_object *object)
+{
+	const struct bpf_map *map;
+	uint64_t bytes = 0;
+
+	bpf_object__for_each_map(map, object)
+	{
+		const uint64_t most = bpf_map__fd(map) < 0 ? 0 : map_bytes(map);
+		const uint64_t now = most ? memlock_of(bpf_map__fd(map)) : 0;
+
+		bytes += now < most ? now : most;
+	}
+	return bytes;
 }
 
 uint64_t profile_limit_kernel(const struct bpf_object *object)

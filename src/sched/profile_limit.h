@@ -29,8 +29,14 @@ size_t profile_limit_ring(uint64_t limit, size_t usual);
  * kept until the next: the profile, and its samples once more while frames are named. */
 uint64_t profile_limit_reading(uint64_t threads, uint64_t sums);
 
+/* For what is made of a named profile: requests to stores, and what they are encoded with. */
+#define PROFILE_LIMIT_REST ((uint64_t)4 << 20)
+
 /* What the maps of the object take in the kernel once they are full, without those in maps and
  * those that are mapped. */
 uint64_t profile_limit_kernel(const struct bpf_object *object);
+
+/* The same as they are now, where the kernel tells it. */
+uint64_t profile_limit_kernel_now(const struct bpf_object *object);
 
 #endif

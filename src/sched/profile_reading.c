@@ -16,6 +16,7 @@
 #include "os/cpulist.h"
 #include "profile/kept.h"
 #include "profile/symbolise.h"
+#include "sched/profile_limit.h"
 
 /* --- how it was taken --- */
 
@@ -147,12 +148,12 @@ static struct error *put_losses(struct profile_reading *r)
 	*losses = (struct profile_losses){
 		.switches = now.switches - before.switches,
 		.events = now.events - before.events + lost,
-		.kept = now.kept - before.kept,
+		.kept = reading_less(now.kept - before.kept, r->left_out),
 		.in_progress = r->in_progress,
 		.filtered = now.filtered - before.filtered,
 		.filtered_ns = now.filtered_ns - before.filtered_ns,
-		.lost = now.lost - before.lost + lost,
-		.lost_ns = now.lost_ns - before.lost_ns + lost_ns,
+		.lost = now.lost - before.lost + lost + r->left_out,
+		.lost_ns = now.lost_ns - before.lost_ns + lost_ns + r->left_out_ns,
 		.kernel_truncated = now.kernel_truncated - before.kernel_truncated,
 		.stacks_recognised = now.recognised - before.recognised,
 		.stacks_checked = now.checked - before.checked,
@@ -262,6 +263,8 @@ struct error *profile_session_read(struct profile_session *session, struct profi
 	if (err)
 		return err;
 	r.profile->kept = kept_share(session->kept);
+	if (session->limit.bytes)
+		session->kernel_bytes_now = profile_limit_kernel_now(session->program->obj);
 	profile_session_find_symbols(session);
 	whole_stacks_init(&r.wholes, session->symbols);
 	r.threads = malloc(((size_t)r.record_count + 1) * sizeof(*r.threads));

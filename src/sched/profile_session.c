@@ -53,9 +53,10 @@ static void reserve(struct profile_session *session, uint64_t threads)
 	if (of_thread)
 		bytes += profile_limit_reading(threads, known ? known : threads * SUMS_OF_THREAD) +
 			 threads * of_thread;
-	/* Threads that make tables read it. */
-	__atomic_store_n(&session->limit.beside, bytes, __ATOMIC_RELAXED);
+	/* Threads that make tables read it. Their limit has such a rest already. */
 	__atomic_store_n(&session->table_limit.beside, bytes, __ATOMIC_RELAXED);
+	__atomic_store_n(&session->limit.beside, bytes + (of_thread ? PROFILE_LIMIT_REST : 0),
+			 __ATOMIC_RELAXED);
 }
 
 static struct error *load_profiler(struct profile_session *session)
@@ -383,7 +384,7 @@ struct memory_limit profile_session_limit(const struct profile_session *session)
 {
 	struct memory_limit limit = session->limit;
 
-	limit.beside = session->kernel_bytes;
+	limit.beside = session->kernel_bytes_now;
 	return limit;
 }
 

@@ -72,9 +72,9 @@ struct profile_options {
 	enum profile_unwind unwind;
 	bool only_times; /* of threads: no stacks, and what is about single waits has no effect */
 	size_t stacks;   /* room for so many at the start */
-	size_t memory_bytes;    /* that maps may grow to */
-	uint64_t memory_limit;  /* of all that is resident and in maps, at least
-				 * PROFILE_LIMIT_LEAST; 0: none */
+	size_t memory_bytes;   /* that maps may grow to */
+	uint64_t memory_limit; /* of all that is resident and in maps, at least
+				* PROFILE_LIMIT_LEAST; 0: none */
 	/* Of that limit, for each thread, for what the caller does with a reading. 0: readings are
 	 * not within the limit. */
 	uint64_t memory_of_thread;

@@ -30,10 +30,12 @@ struct profile_reading {
 	struct {
 		ARRAY(struct runner_key);
 	} left_runners;
-	uint64_t in_progress;   /* waits in progress that are in the samples */
-	uint64_t lost, lost_ns; /* of intervals in progress */
-	uint64_t torn;          /* records that were written at each attempt to read them */
-	uint64_t *latest;       /* by CPU: when a thread got it or left it last */
+	uint64_t in_progress;           /* waits in progress that are in the samples */
+	uint64_t lost, lost_ns;         /* of intervals in progress */
+	bool is_full;                   /* the limit of memory leaves no room for more samples */
+	uint64_t left_out, left_out_ns; /* of these: what ended, and all of their time */
+	uint64_t torn;                  /* records that were written at each attempt to read them */
+	uint64_t *latest;               /* by CPU: when a thread got it or left it last */
 };
 
 /* The interval that a thread is in, as of `now`. */

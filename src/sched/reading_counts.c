@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sched/interval.h"
+#include "sched/profile_limit.h"
 
 /* --- the counts --- */
 
@@ -326,6 +327,41 @@ static struct error *read_table(struct profile_reading *r, struct counted_table 
 
 /* --- samples --- */
 
+/* The room that is left is looked at once for so many sums. */
+#define SUMS_AT_ONCE 512
+
+/* What is made of the profile later must have room, too: for what the caller needs, and for samples
+ * that are made anew when frames are named. By then the table before is gone. */
+static bool has_room(const struct profile_reading *r)
+{
+	struct memory_limit limit = profile_session_limit(r->session);
+	const struct profile *profile = r->profile;
+	const uint64_t gone = r->session->counted.entries.count * sizeof(struct counted_entry);
+	uint64_t later = PROFILE_LIMIT_REST / 2 + profile->samples.count * sizeof(struct sample);
+
+	if (!limit.bytes || !r->session->options.memory_of_thread)
+		return true;
+	later += profile->threads.count * r->session->options.memory_of_thread;
+	limit.beside += reading_less(later, gone);
+	return memory_limit_left(&limit) > 0;
+}
+
+/* Counted as put_entry() does. One that is in progress is among `in_progress` and not among those
+ * that ended. */
+static void leave_out(struct profile_reading *r, const struct counted_entry *entry,
+		      const struct count_value *before)
+{
+	const struct count_value *value = &entry->value;
+	const uint64_t count =
+		value->count ? reading_less(value->count, before->count)
+			     : reading_less(value->runnable_count, before->runnable_count);
+
+	r->in_progress -= entry->is_in_progress;
+	r->left_out += reading_less(count, entry->is_in_progress);
+	r->left_out_ns += reading_less(value->ns, before->ns) +
+			  reading_less(value->runnable_ns, before->runnable_ns);
+}
+
 static struct error *put_sample(struct profile_reading *r, const struct count_key *key,
 				uint16_t class, enum state state, uint64_t ns, uint64_t count,
 				const struct count_value *longest, bool is_in_progress)
@@ -373,6 +409,11 @@ static struct error *put_entry(struct profile_reading *r, struct counted_entry *
 	known = reading_find_entry(&r->session->counted, &key);
 	if (known)
 		before = known->value;
+	if (r->is_full) {
+		leave_out(r, entry, &before);
+		keep_reported(&entry->value, &before);
+		return NULL;
+	}
 	err = put_sample(r, &key, key.class,
 			 profile_classes[key.class].is_off_cpu ? (enum state)key.state
 							       : reason_default_state(key.class),
@@ -436,8 +477,13 @@ struct error *reading_samples(struct profile_reading *r)
 		err = look_at_wait(r, &table.entries.items[i]);
 	if (!err && !word_map_reserve(&r->profile->sample_numbers, r->record_count))
 		err = &error_no_memory;
-	for (size_t i = 0; !err && i < table.entries.count; i++)
+	/* Those in records first, which have the first stacks of threads and thus most of the time:
+	 * what has no room is the rest. */
+	for (size_t i = table.entries.count; !err && i--;) {
+		if (i % SUMS_AT_ONCE == 0 && !r->is_full)
+			r->is_full = !has_room(r);
 		err = put_entry(r, &table.entries.items[i]);
+	}
 	/* Frames are named next, which makes all samples anew. */
 	word_map_deinit(&r->profile->sample_numbers);
 	if (!err && !r->session->stopped)

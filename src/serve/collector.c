@@ -13,6 +13,7 @@
 #include "profile/lock_frames.h"
 #include "profile/symbolise.h"
 #include "sched/kernel_lock.h"
+#include "sched/profile_limit.h"
 #include "security/privileges.h"
 #include "serve/snapshot.h"
 #include "serve/thread_inspector.h"
@@ -174,7 +175,7 @@ static struct error *reply(struct collector *c, struct reply_header header, cons
 static struct error *name_frames(struct collector *c, struct profile *profile,
 				 struct symbolise_left *left)
 {
-	const struct memory_limit limit = profile_session_limit(c->session);
+	struct memory_limit limit = profile_session_limit(c->session);
 	const struct symbolise_options options = {
 		.no_inline = c->options.no_inline,
 		.left = left,
@@ -185,8 +186,9 @@ static struct error *name_frames(struct collector *c, struct profile *profile,
 	struct error *err;
 	PRIVILEGES_RAISED;
 
+	/* Files are closed before frames get their names. */
+	limit.beside += PROFILE_LIMIT_REST + profile_limit_reading(0, profile->samples.count);
 	err = symbolise_kernel_cached(profile, c->symbols);
-
 	if (!err)
 		err = symbolise_user(profile, &options);
 	return err ? err : lock_frames_apply(profile);
