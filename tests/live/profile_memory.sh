@@ -60,6 +60,32 @@ keeps_its_limit() {
 
 run_case "offcpu: --memory is a limit, and what is left out is told" needs_profiles alone keeps_its_limit
 
+# A host whose threads leave no room for unwind tables is no error, and samples that have no room in a reading are lost events.
+agent_begins_without_room() {
+	local agent file i
+
+	start "$programs/sleepers" 16000 || return 1
+	"$ctprof" agent --config /dev/null --memory 64MiB --directory "$scratch/stored" --interval 2s > "$told" 2> "$warned" &
+	agent=$!
+	at_end "kill -9 $agent"
+	for ((i = 0; i < 600; i++)); do
+		kill -0 $agent 2> /dev/null || { cat "$warned"; return 1; }
+		[ "$(find "$scratch/stored" -name '*.raw' 2> /dev/null | wc -l)" -lt 2 ] || break
+		sleep 0.1
+		/bin/true
+	done
+	kill -TERM $agent
+	wait $agent || { cat "$warned"; return 1; }
+	grep -q '^ctprof: memory has reached --memory: in this interval ' "$warned" || { cat "$warned"; return 1; }
+	for file in "$scratch/stored"/*.raw; do
+		zstd -dcq "$file" > "$profile"
+		agrees "events of ${file##*/}" '.losses | select(.kept + (.filtered // 0) + (.lost // 0) != .events) |
+			"\(.kept) + \(.filtered) + \(.lost), not \(.events)"'
+	done
+}
+
+run_case "agent: --memory with more threads than leave room for the rest" needs_profiles alone agent_begins_without_room
+
 # On a quiet host ticks, which make room for records, are rare.
 # burst_after_quiet_has_room THREADS OPTION...
 burst_after_quiet_has_room() {
