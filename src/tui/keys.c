@@ -257,8 +257,12 @@ ACTION(open_columns)
 
 ACTION(toggle_column)
 {
+	enum top_column columns[TOP_COLUMN_COUNT], column;
+
 	(void)argument;
-	tui->columns.is_on[tui->chosen] = !tui->columns.is_on[tui->chosen];
+	chooser_columns(tui, columns);
+	column = columns[tui->chosen];
+	tui->columns.is_on[column] = !tui->columns.is_on[column];
 	return NULL;
 }
 
