@@ -4,6 +4,7 @@
 #include "fleet/load_rows.h"
 #include "fleet/measures.h"
 #include "profile/class.h"
+#include "profile/import.h"
 #include "profile/known_frames.h"
 #include "store/stack_hash.h"
 
@@ -153,6 +154,14 @@ static struct error *add_measure(struct function_loading *functions, enum fleet_
 	return NULL;
 }
 
+/* "[incomplete]", "--": what was not measured, or no function. "[shopd+0x1a]" is a place in a program
+ * without names of functions. */
+static bool is_placeholder(const struct name *name)
+{
+	return import_kind(name) == FRAME_NOTE &&
+	       text_equal(frame_shown_name(name), name_text(name));
+}
+
 static struct error *take_top(void *context, const union store_value *row)
 {
 	struct function_loading *functions = context;
@@ -169,8 +178,9 @@ static struct error *take_top(void *context, const union store_value *row)
 
 	if (!name)
 		return &error_no_memory;
-	/* It has the time of all that it leads to, and says nothing of the program. */
-	if (frame_is_passed(kind, name))
+	/* A function on the way of all threads has the time of all that it leads to, and says
+	 * nothing of the program. */
+	if (is_placeholder(name) || frame_is_passed(kind, name))
 		return NULL;
 	if (!take_one_more(functions, of, row[TOP_SIDE].number, &is_taken))
 		return &error_no_memory;
@@ -203,7 +213,8 @@ static struct error *load_top(struct function_loading *functions)
 
 	/* Old servers cannot ARRAY JOIN a column that comes from a JOIN. A name that the kernel and
 	 * a program have counts as one of the program. Of functions with the same time, those of
-	 * the program come first: they are what differences of the same size are named after. */
+	 * the program come first, and those with a name before "[shopd+0x1a]": they are what
+	 * differences of the same size are named after. */
 	sql_add(&sql, "SELECT toString(process), side, cityHash64(function), function, sum(ns) AS "
 		      "total, cityHash64(process), max(letter) AS origin FROM (SELECT process, "
 		      "side, substring(lettered, 1, 1) AS letter, substring(lettered, 2) AS "
@@ -219,7 +230,8 @@ static struct error *load_top(struct function_loading *functions)
 		"arrayResize(kinds, length(functions)))) AS named FROM stacks) AS frames USING "
 		"stack)) WHERE "
 		"function != '' GROUP BY process, side, function HAVING total >= %d ORDER BY total "
-		"DESC, process, side, origin DESC, function LIMIT %d",
+		"DESC, process, side, origin DESC, substring(function, 1, 1) = '[', function "
+		"LIMIT %d",
 		STACK_KIND_INLINED - 1, FRAME_KERNEL, FUNCTION_NS_LEAST, FUNCTIONS_ASKED_MOST);
 	err = store_query(loading->store, &sql, top_columns, TOP_COLUMNS, FUNCTIONS_ASKED_MOST,
 			  take_top, functions);
