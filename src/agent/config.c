@@ -59,10 +59,14 @@ static struct error *take_line(struct config *config, struct text text, unsigned
 
 struct error *config_parse(const char *path, char *bytes, size_t length, struct config *ret)
 {
+	static const struct text byte_order_mark = TEXT("\xef\xbb\xbf");
 	struct text rest = { bytes, length }, line;
 	struct error *err = NULL;
 
 	*ret = (struct config){ .path = path, .bytes = bytes };
+	if (text_starts(rest, byte_order_mark))
+		rest = (struct text){ bytes + byte_order_mark.length,
+				      length - byte_order_mark.length };
 	for (unsigned number = 1; !err && rest.length && text_cut(&rest, '\n', &line); number++)
 		err = memchr(line.bytes, '\0', line.length)
 			      ? malformed(path, number, "a NUL in the line")

@@ -389,8 +389,10 @@ static struct error *open_directory(struct profile_flush *flush)
 {
 	struct error *err = profile_flush_open(flush, "raw");
 
-	if (err || !flock(flush->recording.dir, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
-		return err;
+	if (err)
+		return error_prefix(err, "--directory");
+	if (!flock(flush->recording.dir, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
+		return NULL;
 	profile_flush_close(flush);
 	return error_create("%s: another agent writes to this directory", flush->directory);
 }

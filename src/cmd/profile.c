@@ -435,7 +435,10 @@ static struct error *open_flush(struct taking *t)
 	if (!flush)
 		return NULL;
 	err = profile_format_named(t->arguments->output.format, &format);
-	return err ? err : profile_flush_open(flush, profile_formats[format].extension);
+	if (err)
+		return err;
+	err = profile_flush_open(flush, profile_formats[format].extension);
+	return err ? error_prefix(err, "--flush") : NULL;
 }
 
 /* Requires CAP_SYS_ADMIN, so it comes before privileges are dropped. */

@@ -15,7 +15,7 @@ struct error *profile_flush_open(struct profile_flush *flush, const char *extens
 	snprintf(flush->suffix, sizeof(flush->suffix), ".%s", extension);
 	err = recording_create_of(flush->directory, flush->suffix, &flush->recording);
 	if (err)
-		return error_prefix(err, "--flush");
+		return err;
 	flush->recording.spared_percent = PROFILE_FLUSH_SPARED_PERCENT;
 	flush->is_open = true;
 	return NULL;

@@ -129,8 +129,12 @@ static struct error *parse_database(struct text written, enum store_address_form
 {
 	if (written.length && written.bytes[written.length - 1] == '/')
 		written.length--;
-	if (!written.length || memchr(written.bytes, '/', written.length))
+	if (!written.length)
 		return error_create("no name of a database: expected %s", forms[form]);
+	if (memchr(written.bytes, '/', written.length))
+		return error_create("the path '/%.*s' is more than the name of a database: "
+				    "expected %s",
+				    length_shown(written), written.bytes, forms[form]);
 	*ret = strndup(written.bytes, written.length);
 	if (!*ret)
 		return &error_no_memory;

@@ -40,6 +40,29 @@ TEST(keys_and_values)
 	config_deinit(&config);
 }
 
+TEST(a_byte_order_mark_is_skipped)
+{
+	struct config config;
+
+	expect_ok(parse("\xef\xbb\xbf"
+			"clickhouse = x\n",
+			&config));
+	assert_int_equal(config.count, 1);
+	assert_string_equal(config.items[0].key, "clickhouse");
+	assert_int_equal(config.items[0].line, 1);
+	config_deinit(&config);
+	expect_ok(parse("\xef\xbb\xbf", &config));
+	assert_int_equal(config.count, 0);
+	config_deinit(&config);
+	/* Elsewhere it is a part of the key. */
+	expect_ok(parse("\n\xef\xbb\xbf"
+			"a = x\n",
+			&config));
+	assert_string_equal(config.items[0].key, "\xef\xbb\xbf"
+						 "a");
+	config_deinit(&config);
+}
+
 TEST(errors_name_the_line)
 {
 	struct config config;
@@ -102,5 +125,6 @@ TEST(intervals_do_not_go_back)
 	assert_int_equal(BEGIN(&clock, 1437, 27, false), 1410);
 }
 
-UNIT_TESTS(cmocka_unit_test(keys_and_values), cmocka_unit_test(errors_name_the_line),
-	   cmocka_unit_test(an_absent_file), cmocka_unit_test(intervals_do_not_go_back))
+UNIT_TESTS(cmocka_unit_test(keys_and_values), cmocka_unit_test(a_byte_order_mark_is_skipped),
+	   cmocka_unit_test(errors_name_the_line), cmocka_unit_test(an_absent_file),
+	   cmocka_unit_test(intervals_do_not_go_back))

@@ -45,7 +45,7 @@ TEST(others_are_refused)
 	refuse("http://h/a#b", "expected");
 	refuse("http://h", "no name of a database");
 	refuse("http://h/", "no name of a database");
-	refuse("http://h/a/b", "no name of a database");
+	refuse("http://h/a/b", "the path '/a/b' is more than the name of a database");
 	refuse("http://h/a%", "two hexadecimal digits");
 	refuse("http://h/a%0", "two hexadecimal digits");
 	refuse("http://h/a%00", "two hexadecimal digits");
