@@ -22,10 +22,13 @@
 #include "cmd/profile_flush.h"
 #include "cmd/record.h"
 #include "cmd/serving.h"
+#include "fleet/cgroup_labels.h"
 #include "net/http_client.h"
 #include "security/privileges.h"
 #include "store/address.h"
 #include "store/schema.h"
+#include "store/sql.h"
+#include "store/url.h"
 
 #define CONFIG_DEFAULT      "/etc/ctprof/agent.conf"
 #define SPOOL_DEFAULT       "/var/lib/ctprof/spool"
@@ -105,6 +108,13 @@ static struct error *parse_url(const char *argument, void *at)
 	return array_push(urls, argument) ? NULL : &error_no_memory;
 }
 
+/* Those by which hosts are selected and compared without a configuration. */
+static bool is_known_label(const char *name)
+{
+	return strcmp(name, store_selector_names[STORE_SELECT_HOST]) == 0 ||
+	       sql_fact_column(name) || fleet_is_cgroup_label(name);
+}
+
 static struct error *parse_label(const char *argument, void *at)
 {
 	struct agent_arguments *a =
@@ -113,7 +123,7 @@ static struct error *parse_label(const char *argument, void *at)
 	struct agent_label label;
 	char *copy;
 
-	if (!equals || equals == argument)
+	if (!equals || equals == argument || !equals[1])
 		return error_create("expected NAME=VALUE");
 	if (strlen(argument) > LABEL_BYTES_MOST)
 		return error_create("longer than %d bytes", LABEL_BYTES_MOST);
@@ -124,6 +134,8 @@ static struct error *parse_label(const char *argument, void *at)
 	}
 	copy[equals - argument] = '\0';
 	label = (struct agent_label){ copy, copy + (equals - argument) + 1 };
+	if (is_known_label(label.name))
+		return error_create("the agent knows '%s' itself: choose another name", label.name);
 	for (size_t i = 0; i < a->labels.count; i++)
 		if (strcmp(a->labels.items[i].name, label.name) == 0)
 			return error_create("'%s' has a value already", label.name);

@@ -165,11 +165,19 @@ directory_has_one_agent() {
 }
 
 mistakes_are_named() {
+	local label
+
 	printf 'interval = 5s\n\nlabel = version=1\nlabels = x\n' > "$scratch/agent.conf"
 	has "of a wrong key" "$("$ctprof" agent --config "$scratch/agent.conf" --check-config 2>&1)" \
 		"ctprof: $scratch/agent.conf:4: unknown key 'labels'; did you mean 'label'?"
 	printf 'interval = 5x\n' > "$scratch/agent.conf"
 	has "of a wrong value" "$("$ctprof" agent --config "$scratch/agent.conf" --check-config 2>&1)" "agent.conf:1: interval: invalid duration"
+	printf 'keep = 1d\nlabel = kernel=5.0\n' > "$scratch/agent.conf"
+	has "of a label" "$("$ctprof" agent --config "$scratch/agent.conf" --check-config 2>&1)" \
+		"agent.conf:2: label: the agent knows 'kernel' itself: choose another name"
+	for label in host=a image=b version= =1; do
+		fails 2 "$ctprof" agent --config /dev/null --directory /tmp/x --check-config --label "$label"
+	done
 	printf 'check-config = yes\n' > "$scratch/agent.conf"
 	has "of the command line" "$("$ctprof" agent --config "$scratch/agent.conf" 2>&1)" "agent.conf:1: 'check-config' is an option of the command line only"
 }
