@@ -150,6 +150,12 @@ static struct error *parse_host(const char *argument, void *at)
 	return parse_string(argument, at);
 }
 
+static struct error *parse_readable_file(const char *argument, void *at)
+{
+	return access(argument, R_OK) ? error_system(errno, "%s", argument)
+				      : parse_string(argument, at);
+}
+
 static struct error *parse_spool_size(const char *argument, void *at)
 {
 	return parse_memory(argument, at);
@@ -198,9 +204,9 @@ static const struct option_row agent_rows[] = {
 	{ "inlined", 0, NULL, parse_flag, AGENT_AT(inlined),
 	  "Also read debug information, for inlined functions, source files and lines. By default, "
 	  "functions are named by symbols alone.", NULL, false },
-	{ "netrc-file", 0, "FILE", parse_string, AGENT_AT(netrc),
+	{ "netrc-file", 0, "FILE", parse_readable_file, AGENT_AT(netrc),
 	  "Read users and passwords of stores from FILE (netrc(5)).", NULL, false },
-	{ "ca-file", 0, "FILE", parse_string, AGENT_AT(ca_file),
+	{ "ca-file", 0, "FILE", parse_readable_file, AGENT_AT(ca_file),
 	  "Verify servers by the certificates in FILE (PEM) rather than by those of this host.", NULL, false },
 	{ "tenant", 0, "NAME", parse_string, AGENT_AT(tenant),
 	  "Send profiles for the tenant NAME (the header X-Scope-OrgID).", NULL, false },

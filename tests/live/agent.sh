@@ -175,6 +175,9 @@ mistakes_are_named() {
 	printf 'keep = 1d\nlabel = kernel=5.0\n' > "$scratch/agent.conf"
 	has "of a label" "$("$ctprof" agent --config "$scratch/agent.conf" --check-config 2>&1)" \
 		"agent.conf:2: label: the agent knows 'kernel' itself: choose another name"
+	printf '\nca-file = %s/none\n' "$scratch" > "$scratch/agent.conf"
+	has "of a file" "$("$ctprof" agent --config "$scratch/agent.conf" --check-config 2>&1)" \
+		"agent.conf:2: ca-file: $scratch/none: No such file or directory"
 	for label in host=a image=b version= =1; do
 		fails 2 "$ctprof" agent --config /dev/null --directory /tmp/x --check-config --label "$label"
 	done
