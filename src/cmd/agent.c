@@ -381,6 +381,7 @@ struct agent_run {
 	struct agent_options options;
 	struct agent *agent;
 	size_t files_lost; /* that were counted */
+	bool has_begun;
 };
 
 static void print_line(void *context, const char *line)
@@ -453,14 +454,18 @@ static struct error *begin(struct serving *serving)
 	if (err)
 		return err;
 	serving->receiver.fd = agent_fd(r->agent);
-	if (!r->arguments->web.quiet)
-		print_beginning(r);
 	return NULL;
 }
 
+/* The first reading is what the first interval begins with: all is open then. */
 static struct error *prepare(void *context, struct collector_reading *reading)
 {
-	return agent_prepare(((struct agent_run *)context)->agent, reading);
+	struct agent_run *r = context;
+
+	if (!r->has_begun && !r->arguments->web.quiet)
+		print_beginning(r);
+	r->has_begun = true;
+	return agent_prepare(r->agent, reading);
 }
 
 static struct error *take(void *context, struct collector_reading *reading)
@@ -537,7 +542,7 @@ static int run(struct agent_arguments *a, struct agent_identity *identity, struc
 	if (!err && running.agent)
 		err = agent_drain(running.agent, DRAIN_NS);
 	agent_close(running.agent);
-	if (a->flush.is_open && !a->web.quiet)
+	if (running.has_begun && a->flush.is_open && !a->web.quiet)
 		profile_flush_print(&a->flush);
 	profile_flush_close(&a->flush);
 	return serving_end(serving, err);
