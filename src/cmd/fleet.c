@@ -261,6 +261,16 @@ static struct error *show_changes(struct fleet_run *run)
 	return err ? err : fleet_show(run, FLEET_OF_TIMES);
 }
 
+/* Hosts are listed, too, if none has rows in the time of the query. */
+static void note_shared_names(struct store *store, const struct store_url *url)
+{
+	struct store_hosts hosts = { 0 };
+	_cleanup_error_ struct error *err = store_hosts_read(store, url, &hosts);
+
+	store_hosts_note_shared(&hosts, stderr);
+	store_hosts_deinit(&hosts);
+}
+
 static struct error *load_hosts(struct store *store, const struct store_url *url, void *context)
 {
 	struct fleet_run *run = context;
@@ -270,7 +280,7 @@ static struct error *load_hosts(struct store *store, const struct store_url *url
 	if (!err && !run->hosts.count)
 		err = store_nothing(store, url, "loads");
 	if (!err)
-		err = store_hosts_note_shared(store, url, stderr);
+		note_shared_names(store, url);
 	return err ? err : fleet_load_silent_hosts(store, url, &run->silent);
 }
 

@@ -335,6 +335,7 @@ struct error *fleet_load_partial_hosts(struct store *store, const struct store_u
 
 	if (err)
 		return err;
+	store_hosts_note_shared(&hosts, stderr);
 	err = find_partial(&hosts, &partial);
 	store_hosts_deinit(&hosts);
 	if (err)

@@ -28,6 +28,8 @@ enum load_column {
 	LOAD_IO_FULL,
 	LOAD_IRQ_FULL,
 	LOAD_MEASURED,
+	LOAD_SPAN, /* in ms, from the first interval to the last; 0: not known */
+	LOAD_LONGEST,
 	LOAD_COLUMNS
 };
 
@@ -46,6 +48,8 @@ static const struct store_column load_columns[LOAD_COLUMNS] = {
 	[LOAD_IO_FULL] = { "io_full_ns", STORE_U64 },
 	[LOAD_IRQ_FULL] = { "irq_full_ns", STORE_U64 },
 	[LOAD_MEASURED] = { "measured", STORE_U64 },
+	[LOAD_SPAN] = { "span", STORE_U64 },
+	[LOAD_LONGEST] = { "longest", STORE_U64 },
 };
 
 enum fact_column {
@@ -72,8 +76,23 @@ static void host_deinit(struct store_host *host)
 	free(host->cpu_model);
 }
 
+static uint64_t ms_to_ns(uint64_t ms)
+{
+	uint64_t ns;
+
+	return __builtin_mul_overflow(ms, NS_PER_MS, &ns) ? UINT64_MAX : ns;
+}
+
+/* Do the intervals add up to clearly more than passed? `t` is in whole seconds, so up to an
+ * interval may be lacking at either end. */
+static bool has_two_agents(uint64_t ms, uint64_t span_ms, uint64_t longest_ms)
+{
+	return span_ms && (double)ms > 1.1 * (double)span_ms + (double)longest_ms;
+}
+
 static struct error *take_load(void *context, const union store_value *values)
 {
+	const uint64_t ms = values[LOAD_MS].number, span_ms = values[LOAD_SPAN].number;
 	struct store_hosts *hosts = context;
 	struct store_host host = {
 		.name = text_safe_copy(values[LOAD_HOST].text),
@@ -88,10 +107,11 @@ static struct error *take_load(void *context, const union store_value *values)
 		.kernel = strdup(""),
 		.arch = strdup(""),
 		.cpu_model = strdup(""),
+		.has_two_agents = has_two_agents(ms, span_ms, values[LOAD_LONGEST].number),
+		.intervals_ns = ms_to_ns(ms),
 	};
 
-	if (__builtin_mul_overflow(values[LOAD_MS].number, NS_PER_MS, &host.observed_ns))
-		host.observed_ns = UINT64_MAX;
+	host.observed_ns = host.has_two_agents ? ms_to_ns(span_ms) : host.intervals_ns;
 	if (!host.name || !host.kernel || !host.arch || !host.cpu_model ||
 	    !array_push(hosts, host)) {
 		host_deinit(&host);
@@ -117,7 +137,9 @@ static struct error *read_loads(struct store *store, const struct store_url *url
 		"SELECT toString(host), sum(ms), min(t), max(toUInt64(t) + toUInt64(intDiv(ms "
 		"+ 999, 1000))), toUInt64(max(threads)), sum(agent_cpu_ns), sum(bpf_ns), "
 		"sum(cpu_some_ns), sum(memory_some_ns), sum(memory_full_ns), sum(io_some_ns), "
-		"sum(io_full_ns), sum(irq_full_ns), groupBitOr(measured) FROM loads WHERE ");
+		"sum(io_full_ns), sum(irq_full_ns), groupBitOr(measured), (toUInt64(max(t)) - "
+		"toUInt64(min(t))) * 1000 + toUInt64(max(ms)), toUInt64(max(ms)) FROM loads "
+		"WHERE ");
 	sql_add_time(&sql, url, SQL_SELECT_HOSTS);
 	sql_add(&sql, " GROUP BY host");
 	err = store_query(store, &sql, load_columns, LOAD_COLUMNS, HOSTS_MOST, take_load, hosts);
@@ -238,45 +260,22 @@ void store_hosts_deinit(struct store_hosts *hosts)
 
 #define SHARED_NAMED 8
 
-struct shared_names {
-	FILE *notes;
-	size_t count;
-};
-
-static struct error *take_shared_name(void *context, const union store_value *values)
+void store_hosts_note_shared(const struct store_hosts *hosts, FILE *notes)
 {
-	struct shared_names *shared = context;
-	_cleanup_free_ char *name = text_safe_copy(values[0].text);
+	size_t named = 0;
 
-	if (!name)
-		return &error_no_memory;
-	if (shared->count++ < SHARED_NAMED)
-		fprintf(shared->notes,
+	for (size_t i = 0; i < hosts->count; i++) {
+		if (!hosts->items[i].has_two_agents)
+			continue;
+		if (named++ == SHARED_NAMED) {
+			fprintf(notes, "ctprof: the same is true of other hosts\n");
+			return;
+		}
+		fprintf(notes,
 			"ctprof: host %s: its rows add up to more time than passed; it seems that "
 			"two agents use this name\n",
-			name);
-	else
-		fprintf(shared->notes, "ctprof: the same is true of other hosts\n");
-	return NULL;
-}
-
-struct error *store_hosts_note_shared(struct store *store, const struct store_url *url, FILE *notes)
-{
-	static const struct store_column column = { "host", STORE_STRING };
-	struct shared_names shared = { .notes = notes };
-	struct sql sql = store_sql(store);
-	struct error *err;
-
-	sql_add(&sql, "SELECT toString(host) FROM loads WHERE ");
-	sql_add_time(&sql, url, SQL_SELECT_HOSTS);
-	/* t is in whole seconds, so up to an interval may be lacking at either end. */
-	sql_add(&sql,
-		" GROUP BY host HAVING sum(ms) > 1.1 * ((toUInt64(max(t)) - toUInt64(min(t))) * "
-		"1000 + max(ms)) + max(ms) ORDER BY host LIMIT %d",
-		SHARED_NAMED + 1);
-	err = store_query(store, &sql, &column, 1, SHARED_NAMED + 1, take_shared_name, &shared);
-	sql_deinit(&sql);
-	return err;
+			hosts->items[i].name);
+	}
 }
 
 /* --- words --- */

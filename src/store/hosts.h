@@ -21,8 +21,12 @@ struct store_pressure {
 
 struct store_host {
 	char *name;
-	uint64_t observed_ns; /* the sum of its intervals */
-	uint64_t threads;     /* most in an interval */
+	uint64_t observed_ns;  /* the sum of its intervals, but no more than the time that passed */
+	uint64_t intervals_ns; /* the sum of its intervals */
+	/* The sum is clearly more than passed between the first and the last: two agents send rows
+	 * with this name, and all sums over the host are those of both. */
+	bool has_two_agents;
+	uint64_t threads; /* most in an interval */
 	uint64_t agent_cpu_ns, bpf_ns;
 	struct store_pressure cpu, memory, io, irq; /* cpu: `some` only; irq: `full` only */
 	uint64_t measured; /* bit n: the column n behind `ms` of the table loads */
@@ -44,13 +48,8 @@ struct store_hosts {
 struct error *store_hosts_read(struct store *store, const struct store_url *url,
 			       struct store_hosts *ret) MUST_CHECK;
 
-/*
- * Print a line for each host whose intervals in the time of the query add up to clearly more than
- * passed between the first and the last of them: two agents send rows with this name, and all sums
- * over the host are those of both. At most eight are named.
- */
-struct error *store_hosts_note_shared(struct store *store, const struct store_url *url,
-				      FILE *notes) MUST_CHECK;
+/* Print a line for each host that has two agents. At most eight are named. */
+void store_hosts_note_shared(const struct store_hosts *hosts, FILE *notes);
 
 /* "web-1", or "100 hosts", to be freed; NULL: no memory. */
 char *store_hosts_words(const struct store_hosts *hosts);

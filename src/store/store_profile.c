@@ -425,6 +425,7 @@ static struct error *load(struct profile_loading *loading, struct store *store)
 	struct error *err = store_hosts_read(store, loading->url, &hosts);
 	bool has_more = true;
 
+	store_hosts_note_shared(&hosts, stderr);
 	loading->detail = store_detail_of(loading->url);
 	while (!err && !loading->rows && has_more) {
 		err = load_stacks(loading, store);

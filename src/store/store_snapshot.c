@@ -280,11 +280,12 @@ static struct error *load_cgroups(struct snapshot_loading *loading, struct store
 
 /* --- the hosts --- */
 
-/* The mean of the hosts that measured it: pressure is a part of a host's time. */
+/* Pressure is a part of a host's time: the part is that of all hosts that measured it, and the time
+ * that of the host that was observed longest. */
 static void set_pressure_of(struct psi_half *pressure, const struct store_hosts *hosts,
 			    unsigned column, size_t offset)
 {
-	uint64_t us = 0, measured = 0;
+	uint64_t us = 0, intervals_ns = 0;
 
 	for (size_t i = 0; i < hosts->count; i++) {
 		const struct store_host *host = &hosts->items[i];
@@ -293,10 +294,10 @@ static void set_pressure_of(struct psi_half *pressure, const struct store_hosts 
 		if (!(host->measured >> (column - LOADS_cpu_ns) & 1))
 			continue;
 		sum_add(&us, *ns / NS_PER_US);
-		measured++;
+		sum_add(&intervals_ns, host->intervals_ns);
 	}
-	if (measured)
-		pressure->total_usec = reading_of(us / measured);
+	if (intervals_ns)
+		pressure->total_usec = reading_of(sum_scaled(us, hosts->longest_ns, intervals_ns));
 }
 
 static void set_pressure(struct ctprof_snapshot *snapshot, const struct store_hosts *hosts)
@@ -391,6 +392,7 @@ static struct error *load(struct snapshot_loading *loading, struct store *store)
 	struct error *err = store_hosts_read(store, loading->url, &hosts);
 	bool has_more = !loading->by_thread;
 
+	store_hosts_note_shared(&hosts, stderr);
 	loading->detail = loading->by_thread ? STORE_ROWS : store_detail_of(loading->url);
 	if (!err && loading->by_thread)
 		err = check_threads(loading->url, &hosts);
@@ -461,7 +463,8 @@ static void scale_psi(struct psi *psi, uint64_t times, uint64_t parts)
 static void scale_thread(struct thread_record *record, uint64_t times, uint64_t parts)
 {
 	for (size_t i = 0; i < METRIC_COUNT; i++)
-		if (metrics[i].kind == KIND_TOTAL && metric_set_has(&record->measured, i))
+		if (metrics[i].kind == KIND_TOTAL && i != METRIC_thread_count &&
+		    metric_set_has(&record->measured, i))
 			metric_place_u64(&record->values, &metrics[i],
 					 sum_scaled(metric_load_u64(&record->values, &metrics[i]),
 						    times, parts));

@@ -111,7 +111,7 @@ tells_losses() {
 
 # Rows of a second agent with the same name are of the same times as those of the first.
 tells_shared_names() {
-	local note="its rows add up to more time than passed; it seems that two agents use this name"
+	local said note="its rows add up to more time than passed; it seems that two agents use this name"
 
 	fill "$1"
 	# Times are in whole seconds.
@@ -120,6 +120,12 @@ tells_shared_names() {
 	insert "loads (host, t, ms, threads) SELECT 'web-2', toDateTime($end_s - 10 * number - 15), 10000, 100 FROM numbers(540)"
 	equal "two agents" "$($ctprof fleet hosts "$query?to=$end_s" 2>&1 | grep "two agents")" "ctprof: host web-2: $note"
 	has_not "other hosts" "$($ctprof fleet hosts "$query?to=$end_s&host=web-[13]" 2>&1)" "two agents"
+	has "show" "$($ctprof show "$query?to=$end_s" 2>&1)" "ctprof: host web-2: $note"
+	has "flame" "$($ctprof flame "$query?to=$end_s" 2>&1)" "ctprof: host web-2: $note"
+	# Its time is not twice that of the others, and so these are not left out.
+	said=$($ctprof fleet outliers "$query?to=$end_s" 2>&1 || :)
+	has "outliers" "$said" "ctprof: host web-2: $note"
+	has_not "outliers" "$said" "of the time: web"
 	# Another agent with the name, but before this one.
 	insert "loads (host, t, ms, threads) SELECT 'web-1', toDateTime($end_s - 9000 + 10 * number), 10000, 100 FROM numbers(350)"
 	has_not "one after the other" "$($ctprof fleet hosts "$query?to=$end_s&from=-3d&host=web-1" 2>&1)" "two agents"
