@@ -9,9 +9,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "agent/config.h"
@@ -344,6 +346,15 @@ static void print_keep(const struct keep *keep)
 	printf("remove the oldest profiles when all have more than %s\n", size);
 }
 
+static int print_plan_of_tables(const struct agent_arguments *a)
+{
+	for (size_t i = 0; i < a->urls[STORE_clickhouse].count; i++)
+		print_file("create or upgrade the tables at ", a->urls[STORE_clickhouse].items[i]);
+	print_file("read passwords of stores from ", a->netrc);
+	print_file("verify servers by the certificates in ", a->ca_file);
+	return STATUS_DONE;
+}
+
 static int print_plan(const struct agent_arguments *a, const struct config *config,
 		      const struct agent_identity *identity)
 {
@@ -353,6 +364,8 @@ static int print_plan(const struct agent_arguments *a, const struct config *conf
 		print_safe("options: ", config->path);
 		printf(", then the command line\n");
 	}
+	if (a->create_schema)
+		return print_plan_of_tables(a);
 	print_identity(identity);
 	print_stores(a);
 	print_keep(&a->flush.keep);
@@ -507,6 +520,37 @@ static struct agent_options options_of(struct agent_arguments *a,
 	return o;
 }
 
+/* Is the directory there, or the one in which it would be made? The start makes up to `levels`.
+ * That this user may not write to it says nothing: the agent may run as another one. */
+static struct error *check_directory(const char *option, const char *path, unsigned levels)
+{
+	_cleanup_free_ char *copy = strdup(path);
+	const char *at = copy;
+	struct stat st;
+	int failed;
+
+	if (!copy)
+		return &error_no_memory;
+	failed = stat(at, &st) ? errno : 0;
+	for (; failed == ENOENT && levels; levels--) {
+		at = dirname(copy);
+		failed = stat(at, &st) ? errno : 0;
+	}
+	if (!failed && !S_ISDIR(st.st_mode))
+		failed = ENOTDIR;
+	if (!failed && access(at, W_OK) && errno == EROFS)
+		failed = EROFS;
+	return failed && failed != EACCES ? error_system(failed, "--%s: %s", option, path) : NULL;
+}
+
+static struct error *check_directories(const struct agent_arguments *a)
+{
+	struct error *err =
+		a->flush.directory ? check_directory("directory", a->flush.directory, 1) : NULL;
+
+	return err || !count_stores(a) ? err : check_directory("spool", a->spool, 2);
+}
+
 static int check(const struct command *command, struct agent_arguments *a,
 		 const struct config *config, const struct agent_identity *identity)
 {
@@ -514,6 +558,8 @@ static int check(const struct command *command, struct agent_arguments *a,
 	const struct agent_options options = options_of(a, identity, sinks);
 	struct error *err = agent_check(&options);
 
+	if (!err && !a->create_schema)
+		err = check_directories(a);
 	return err ? usage_error(command, err) : print_plan(a, config, identity);
 }
 
@@ -548,6 +594,15 @@ static int run(struct agent_arguments *a, struct agent_identity *identity, struc
 	return serving_end(serving, err);
 }
 
+/* In a configuration file, --keep-rows is for the next --create-schema. */
+static struct error *check_command_line(const struct command *command,
+					const struct agent_arguments *a, const bool *given)
+{
+	return given[option_number(command, "keep-rows")] && !a->create_schema
+		       ? error_create("--keep-rows has no effect without --create-schema")
+		       : NULL;
+}
+
 static struct error *settle(struct agent_arguments *a, struct serving *serving, int argc,
 			    char **argv)
 {
@@ -561,6 +616,10 @@ static struct error *settle(struct agent_arguments *a, struct serving *serving, 
 		a->profile.memory_limit = MEMORY_DEFAULT;
 	if ((a->flush.keep.age_ms || a->flush.keep.bytes) && !a->flush.directory)
 		return error_create("--keep has no effect without --directory");
+	if (a->tenant && !a->urls[STORE_pyroscope].count && !a->urls[STORE_otlp].count &&
+	    !a->urls[STORE_parca].count)
+		return error_create("--tenant has no effect without --pyroscope, --otlp or "
+				    "--parca");
 	if (count_stores(a) > DELIVERY_SINKS_MOST)
 		return error_create("at most %d stores", DELIVERY_SINKS_MOST);
 	for (size_t s = 0; s < STORE_COUNT; s++)
@@ -651,7 +710,9 @@ static int run_agent(const struct command *command, int argc, char **argv)
 
 	if (options_parse_noting(command, argc, argv, &a, given, &status) < 0)
 		return status;
-	err = read_config(command, given, &config, &a);
+	err = check_command_line(command, &a, given);
+	if (!err)
+		err = read_config(command, given, &config, &a);
 	if (!err)
 		err = settle(&a, &serving, argc, argv);
 	gethostname(host, sizeof(host) - 1);

@@ -191,10 +191,14 @@ check_finds() {
 
 	for options in "--clickhouse http://h:8123" "--clickhouse http://h:8123/a --clickhouse http://h:8123/a" \
 		"--clickhouse http://h:8123/a --netrc-file $scratch/none" "--clickhouse http://h:8123/a --ca-file $scratch/none" \
-		"--directory /tmp/x --host $(printf 'x%.0s' {1..256})"; do
+		"--directory /tmp/x --host $(printf 'x%.0s' {1..256})" "--directory $scratch/none/x" "--directory /dev/null" \
+		"--clickhouse http://h:8123/a --spool $scratch/none/a/b" "--clickhouse http://h:8123/a --tenant x" \
+		"--clickhouse http://h:8123/a --keep-rows raw=5d"; do
 		# shellcheck disable=SC2086
 		fails 2 "$ctprof" agent --config /dev/null --check-config $options
 	done
+	equal "plan of tables" "$("$ctprof" agent --config /dev/null --check-config --clickhouse http://h:8123/a --create-schema --keep-rows raw=5d | sed 1d)" \
+		"create or upgrade the tables at http://h:8123/a"
 	has "control characters" "$("$ctprof" agent --config /dev/null --check-config --directory $'/tmp/\e[1mx' --host $'a\e[31mb')" \
 		"host a?[31mb
 measure every 10 s
@@ -204,14 +208,16 @@ write profiles to /tmp/?[1mx
 
 # The command line replaces keys, also those that may repeat.
 command_line_wins() {
-	printf 'host = a\nlabel = version=1\nlabel = rack=2\ndirectory = /tmp/x\nno-children = no\nkeep = 7d\n' > "$scratch/agent.conf"
+	printf 'host = a\nlabel = version=1\nlabel = rack=2\ndirectory = /tmp/x\nno-children = no\nkeep = 7d\nkeep-rows = raw=5d\notlp = http://h:4318\n' > "$scratch/agent.conf"
 	equal "plan" "$("$ctprof" agent --config "$scratch/agent.conf" --check-config --host b --label version=3 -i 5s --keep 1GiB \
-		--tenant shop --inlined -d 1h | sed 1d)" \
+		--tenant shop --spool "$scratch/spool" --inlined -d 1h | sed 1d)" \
 		"host b, version=3
 measure every 5 s
+send to otlp at http://h:4318
 write profiles to /tmp/x
 remove the oldest profiles when all have more than 1.000GiB
 send profiles for the tenant shop
+keep at most 512.000MiB in $scratch/spool until it is sent
 use at most 256.000MiB of memory
 read debug information, for inlined functions, source files and lines
 stop after 1 h 0 min"
