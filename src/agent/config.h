@@ -2,8 +2,8 @@
 /*
  * The configuration file of an agent: a line for each option, as "key = value". Empty lines, and
  * lines that begin with '#', are comments. Keys may repeat. A value is the rest of the line,
- * without spaces around it; quotation marks mean nothing. A byte order mark of UTF-8 at the start
- *is skipped.
+ * without spaces around it; quotation marks mean nothing. A byte order mark at the start of the
+ * file is skipped.
  *
  *	struct config config = { 0 };
  *	err = config_load("/etc/ctprof/agent.conf", &config);
