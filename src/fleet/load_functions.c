@@ -154,8 +154,8 @@ static struct error *add_measure(struct function_loading *functions, enum fleet_
 	return NULL;
 }
 
-/* "[incomplete]", "--": what was not measured, or no function. "[shopd+0x1a]" is a place in a program
- * without names of functions. */
+/* "[incomplete]", "--": what was not measured, or no function. "[shopd+0x1a]" is a place in a
+ * program without names of functions. */
 static bool is_placeholder(const struct name *name)
 {
 	return import_kind(name) == FRAME_NOTE &&
