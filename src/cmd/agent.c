@@ -677,6 +677,28 @@ static struct error *create_tables(const struct agent_arguments *a, struct http_
 	return err ? error_prefix(err, "--clickhouse %s", url) : NULL;
 }
 
+static void print_option(const char *option, const char *value)
+{
+	_cleanup_free_ char *word = value ? text_shell_word(text_of(value)) : NULL;
+
+	if (word)
+		text_make_safe(word);
+	if (value)
+		fprintf(stderr, " --%s %s", option, word ? word : "(no memory)");
+}
+
+/* The command that fills the tables. What it has here replaces lines of the configuration. */
+static void print_next(const struct agent_arguments *a)
+{
+	fprintf(stderr, "ctprof: next: ctprof agent");
+	print_option("config", a->config);
+	for (size_t i = 0; i < a->urls[STORE_clickhouse].count; i++)
+		print_option("clickhouse", a->urls[STORE_clickhouse].items[i]);
+	print_option("netrc-file", a->netrc);
+	print_option("ca-file", a->ca_file);
+	fprintf(stderr, "\n");
+}
+
 static int create_schemas(const struct agent_arguments *a)
 {
 	const struct http_client_options options = { .netrc = a->netrc,
@@ -689,7 +711,11 @@ static int create_schemas(const struct agent_arguments *a)
 		err = http_client_open(&options, &client);
 	for (size_t i = 0; i < a->urls[STORE_clickhouse].count && !err; i++)
 		err = create_tables(a, client, a->urls[STORE_clickhouse].items[i]);
-	return err ? report_error(err, STATUS_FAILED) : STATUS_DONE;
+	if (err)
+		return report_error(err, STATUS_FAILED);
+	if (!a->web.quiet)
+		print_next(a);
+	return STATUS_DONE;
 }
 
 static int run_agent(const struct command *command, int argc, char **argv)

@@ -156,8 +156,10 @@ has_lifetimes() {
 # Old servers have no lifetimes, which one line says.
 has_no_lifetimes() {
 	start_store old
-	has "the first time" "$(build/ctprof agent --create-schema --clickhouse "$store_url/fleet" --keep-rows raw=500d)" \
+	has "the first time" "$(build/ctprof agent --create-schema --clickhouse "$store_url/fleet" --keep-rows raw=500d 2> "$scratch/told")" \
 		"tables have no lifetimes"
+	equal "what is next" "$(< "$scratch/told")" "ctprof: next: ctprof agent --clickhouse $store_url/fleet"
+	equal "what is next, if it is quiet" "$(build/ctprof agent --create-schema --clickhouse "$store_url/fleet" --quiet 2>&1 > /dev/null)" ""
 	has "again" "$(build/ctprof agent --create-schema --clickhouse "$store_url/fleet" --keep-rows raw=500d)" "up to date"
 }
 
