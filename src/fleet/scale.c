@@ -47,8 +47,9 @@ double fleet_scale_from(const struct fleet_scale *scale, double scaled)
 {
 	const double odds = exp(scaled);
 
+	/* A rate of 0 comes back as what rounding leaves of `start`. */
 	if (!scale->is_share)
-		return fmax(odds - scale->start, 0);
+		return odds - scale->start > scale->start * 1e-9 ? odds - scale->start : 0;
 	/* The limit for odds without end. */
 	if (isinf(odds))
 		return 1;

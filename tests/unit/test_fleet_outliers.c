@@ -419,6 +419,10 @@ TEST(the_scale)
 				 shares[i]) < 1e-12);
 	assert_true(rate.start == 20);
 	assert_true(fabs(fleet_scale_from(&rate, fleet_scale_to(&rate, 1e9)) - 1e9) < 1);
+	for (size_t i = 1; i <= 100; i++) {
+		rate.start = (double)i / 7;
+		assert_true(fleet_scale_from(&rate, fleet_scale_to(&rate, 0)) == 0);
+	}
 	assert_true(fleet_scale_from(&share, INFINITY) == 1);
 	assert_true(fleet_scale_from(&share, -INFINITY) == 0);
 	/* A share is as uncertain as its complement. */
