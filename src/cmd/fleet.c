@@ -221,6 +221,8 @@ static struct error *load_changes(struct store *store, const struct store_url *u
 	struct store_url both = *url;
 	uint64_t width = (url->to_s - run->since_s) / SLICES_AFTER, before = SLICES_AFTER;
 
+	if (run->since_s > input_now_s())
+		return error_create("--since: the time is in the future");
 	if (run->since_s >= url->to_s || !width)
 		return error_create("--since must be at least %d s before the URL's 'to', which is "
 				    "now if it is not given",
@@ -241,13 +243,13 @@ static struct error *load_changes(struct store *store, const struct store_url *u
 static struct error *parse_since(struct fleet_run *run)
 {
 	_cleanup_free_ char *value = percent_encode(text_of(run->arguments->since));
-	_cleanup_free_ char *text = value ? text_print("ch://host/d?from=%s", value) : NULL;
+	_cleanup_free_ char *text = value ? text_print("ch://host/d?to=%s", value) : NULL;
 	struct store_url url = { 0 };
 	struct error *err = text ? store_url_parse(text, input_now_s(), &url) : &error_no_memory;
 
 	if (err)
 		return err == &error_no_memory ? err : error_prefix(err, "--since");
-	run->since_s = url.from_s;
+	run->since_s = url.to_s;
 	store_url_deinit(&url);
 	return NULL;
 }

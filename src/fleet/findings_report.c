@@ -8,6 +8,7 @@
 #include "fleet/diff_command.h"
 #include "fleet/finding_sentence.h"
 #include "fleet/findings_table.h"
+#include "fleet/groups.h"
 #include "fleet/hosts.h"
 #include "report/few_samples.h"
 
@@ -75,18 +76,20 @@ static void print_headline(const struct fleet_report *report, FILE *out)
 			fprintf(out, "%zu of %zu hosts %s unlike the others.\n", found, hosts,
 				found == 1 ? "is" : "are");
 		else
-			fprintf(out, "No host of %zu is unlike the others.\n", hosts);
+			fprintf(out, "None of %zu hosts was found to differ from the others.\n",
+				hosts);
 		return;
 	case FLEET_OF_GROUPS:
-		fprintf(out, "%s (%zu host%s) %s %s (%zu host%s).\n", report->second,
-			report->second_hosts, plural(report->second_hosts),
-			report->findings->count ? "differs from" : "does not differ from",
-			report->first, report->first_hosts, plural(report->first_hosts));
+		fprintf(out, "%s%s (%zu host%s) %s %s (%zu host%s).\n",
+			report->findings->count ? "" : "No difference was found between ",
+			report->second, report->second_hosts, plural(report->second_hosts),
+			report->findings->count ? "differs from" : "and", report->first,
+			report->first_hosts, plural(report->first_hosts));
 		return;
 	case FLEET_OF_TIMES:
 		fprintf(out, "%s %s, on %zu host%s.\n",
-			report->findings->count ? "Changes" : "No change", report->second, hosts,
-			plural(hosts));
+			report->findings->count ? "Changes" : "No change was found",
+			report->second, hosts, plural(hosts));
 		return;
 	}
 }
@@ -97,13 +100,25 @@ static const char *const needs[] = {
 			   "from fewer it is not known how much hosts differ by chance",
 	[FLEET_OF_GROUPS] = "each group needs at least 2 hosts that run the same program for long "
 			    "enough: from fewer it is not known how much hosts differ by chance",
-	[FLEET_OF_TIMES] = "there is too little data before the time, or after it",
 };
 
 static struct error *nothing_compared(const struct fleet_report *report)
 {
 	const size_t hosts = hosts_compared(report);
 
+	if (report->comparison == FLEET_OF_GROUPS && (report->first_hosts < GROUP_HOSTS_LEAST ||
+						      report->second_hosts < GROUP_HOSTS_LEAST))
+		return error_coded(ENODATA,
+				   "nothing could be compared: each group needs at least %d hosts "
+				   "(%s: %zu host%s, %s: %zu host%s)",
+				   GROUP_HOSTS_LEAST, report->first, report->first_hosts,
+				   plural(report->first_hosts), report->second,
+				   report->second_hosts, plural(report->second_hosts));
+	if (report->comparison == FLEET_OF_TIMES)
+		return error_coded(ENODATA,
+				   "nothing could be compared, on %zu host%s: there is too little "
+				   "data %s, or after it",
+				   hosts, plural(hosts), report->first);
 	return error_coded(ENODATA, "nothing could be compared, on %zu host%s: %s", hosts,
 			   plural(hosts), needs[report->comparison]);
 }
@@ -129,13 +144,17 @@ static void print_basis(const struct fleet_report *report, FILE *out)
 			findings->too_little);
 	if (report->data->functions_left_out)
 		fprintf(out,
-			"%zu function%s not compared: those of each program with most time "
-			"were.\n",
+			"%zu function%s not compared: only those with the most time of each "
+			"program are.\n",
 			report->data->functions_left_out,
 			report->data->functions_left_out == 1 ? " was" : "s were");
 	if (report->comparison == FLEET_OF_GROUPS)
 		few_samples_print(out, report->first_hosts, report->second_hosts,
 				  "hosts of a group", "\n");
+	/* A host is compared with all others. */
+	else if (report->comparison == FLEET_OF_HOSTS)
+		few_samples_print(out, hosts_compared(report) - 1, hosts_compared(report) - 1,
+				  "others", "\n");
 }
 
 #define SENTENCES_MOST 5

@@ -200,12 +200,43 @@ static bool has_hosts(const struct fleet_report *report)
 	return report->comparison == FLEET_OF_HOSTS;
 }
 
+/* Of a host that changed unlike the others, `other` is what its value would be with their change; of
+ * all others, what it was. */
+static bool has_expected(const struct fleet_report *report)
+{
+	for (size_t i = 0; i < report->findings->count; i++)
+		if (report->findings->items[i].host != FLEET_NONE &&
+		    report->findings->items[i].peers > 1)
+			return true;
+	return false;
+}
+
+/* The head of a column as the comparison has it. */
+static const char *head_of(const struct fleet_report *report, const struct table_column *column)
+{
+	if (report->comparison != FLEET_OF_TIMES || column->formats != TABLE_FOR_PEOPLE)
+		return column->heading;
+	switch ((enum field)column->field) {
+	case OTHER:
+		return has_expected(report) ? "EXPECTED" : "BEFORE";
+	case RANGE:
+		return has_expected(report) ? "EXPECTED, 95 %" : "BEFORE, 95 %";
+	default:
+		return column->heading;
+	}
+}
+
 struct error *fleet_findings_table_print(const struct fleet_report *report,
 					 const struct finding_lines *lines, size_t limit, FILE *out)
 {
+	struct table_column headed[array_length(columns)];
 	struct table table;
 
-	table_begin(&table, columns, array_length(columns),
+	for (size_t i = 0; i < array_length(columns); i++) {
+		headed[i] = columns[i];
+		headed[i].heading = head_of(report, &columns[i]);
+	}
+	table_begin(&table, headed, array_length(columns),
 		    (struct table_options){ .format = report->format,
 					    .out = out,
 					    .get = get_cell,

@@ -65,7 +65,7 @@ static struct error *parse_time(const char *value, uint64_t now_s, uint64_t *ret
 			at = time.ms / 1000;
 	}
 	if (at > UINT32_MAX)
-		return error_create("invalid time '%.60s': expected e.g. -1h, -30m, now, "
+		return error_create("invalid time '%.60s': expected e.g. -1h, 12:30, now, "
 				    "2026-11-20T12:30:05 (UTC) or seconds since 1970",
 				    value);
 	*ret = at;

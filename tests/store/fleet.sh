@@ -118,11 +118,11 @@ leaves_out_stopped_agent() {
 		toUInt64(if(number < 240, 1e9, 2e10) * $(spread 0.02 number disk)), bitNot(toUInt64(0)) FROM numbers(480)
 		WHERE number < 240 OR number % 8 != 5"
 	build/ctprof fleet outliers "ch://127.0.0.1:$store_port/fleet?$query" > "$scratch/text"
-	has "the answer" "$(head -n 1 "$scratch/text")" "No host of 7 is unlike the others."
+	has "the answer" "$(head -n 1 "$scratch/text")" "None of 7 hosts was found to differ from the others."
 	has "who is left out" "$(cat "$scratch/text")" "1 host was not compared, with rows of less than 3/4 of the time: db-5 (30 min 0 s of 1 h 0 min)."
 	# In the time that all have, it is compared.
 	has "the answer" "$(build/ctprof fleet outliers "ch://127.0.0.1:$store_port/fleet?from=$fleet_begin&to=$fleet_middle")" \
-		"No host of 8 is unlike the others."
+		"None of 8 hosts was found to differ from the others."
 }
 
 # Hosts that do not differ.
@@ -130,9 +130,9 @@ finds_none() {
 	start_store new
 	fill_fleet 100 0
 	equal "findings" "$(fleet outliers --format json | jq length)" 0
-	has "the answer" "$(fleet outliers)" "No host of 100 is unlike the others."
+	has "the answer" "$(fleet outliers)" "None of 100 hosts was found to differ from the others."
 	equal "versions" "$(fleet compare --by version=1.4,1.5 --format json | jq length)" 0
-	has "the answer" "$(fleet compare --by version=1.4,1.5)" "version 1.5 (20 hosts) does not differ from version 1.4 (80 hosts)."
+	has "the answer" "$(fleet compare --by version=1.4,1.5)" "No difference was found between version 1.5 (20 hosts) and version 1.4 (80 hosts)."
 	equal "changes" "$(fleet regressions --since $fleet_middle --format json | jq length)" 0
 }
 
@@ -175,6 +175,7 @@ compares() {
 	jq -e '[.[] | select(.name == "lock")][0] | .hosts > 90 and .value - .other > 0.1' "$scratch/json" > /dev/null
 	build/ctprof fleet regressions --since $fleet_middle --format json \
 		"ch://127.0.0.1:$store_port/fleet?host=web-1&host=web-2&from=$fleet_begin&to=$fleet_end" > "$scratch/json"
+	has "heads" "$(fleet regressions --since $fleet_middle)" " BEFORE  BEFORE, 95 %  DIFFERENCE"
 	equal "the hosts" "$(jq -r '[.[] | select(.program == "prog4" and .name == "lock").host] | sort | join(" ")' "$scratch/json")" "web-1 web-2"
 	has "a flame graph" "$(build/ctprof fleet flame --by zone=a,b --format folded \
 		"ch://127.0.0.1:$store_port/fleet?host=web-1*&from=$fleet_begin&to=$fleet_end")" "memcpy"
@@ -218,10 +219,12 @@ knows_little() {
 	has "three hosts" "$output" "nothing could be compared, on 3 hosts: at least 4 hosts are needed"
 	# A gate must not take this for no difference.
 	fails 1 fleet compare --by host=web-1,web-2 --format json
-	has "single hosts" "$output" "each group needs at least 2 hosts"
+	has "single hosts" "$output" "each group needs at least 2 hosts (host web-1: 1 host, host web-2: 1 host)"
 	equal "the lines of the error, and of no table" "$(wc -l <<< "$output")" 1
+	fails 1 fleet regressions --since 2100-01-01T00:00:00
+	has "a future time" "$output" "--since: the time is in the future"
 	fails 1 fleet regressions --since $fleet_begin --format csv
-	has "times" "$output" "too little data before the time, or after it"
+	has "times" "$output" "too little data before $(date -u -d "@$fleet_begin" '+%F %T') UTC, or after it"
 	fails 1 build/ctprof fleet outliers "ch://127.0.0.1:$store_port/fleet?from=2020-01-01T00:00:00&to=2020-01-02T00:00:00"
 	has "no hosts" "$output" "the store has web-"
 	fails 1 build/ctprof fleet hosts "ch://127.0.0.1:$store_port/fleet?host=web-9"
@@ -350,6 +353,9 @@ names_own_function() {
 	# They are one finding to people, shown once.
 	build/ctprof fleet outliers --all "$query" > "$scratch/text"
 	equal "rows of the path" "$(grep -cE 'schedule|work|write_log|a_sync_range' "$scratch/text")" 1
+	has_not "the number of hosts" "$(cat "$scratch/text")" "From fewer than"
+	build/ctprof fleet outliers "$query&host=db-[0-3]" > "$scratch/few"
+	has "the number of hosts" "$(cat "$scratch/few")" "From fewer than 4 others, only large differences are known."
 	build/ctprof fleet outliers "$query" > "$scratch/text"
 	grep -qE '^  db-3: db waits [0-9]+ % of its busy time in [a-z_]+, all for storage; its 7 peers' "$scratch/text"
 	equal "more of the path" "$(grep -c 'more$' "$scratch/text" || true)" 0
