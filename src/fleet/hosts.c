@@ -8,23 +8,25 @@
 #include "store/hosts.h"
 #include "store/spans.h"
 
+static void host_deinit(struct fleet_host *host)
+{
+	free(host->name);
+	free(host->kernel);
+	free(host->arch);
+	free(host->cpu_model);
+	free(host->version);
+	for (size_t i = 0; i < host->label_names.count; i++)
+		free(host->label_names.items[i]);
+	for (size_t i = 0; i < host->label_values.count; i++)
+		free(host->label_values.items[i]);
+	array_deinit(&host->label_names);
+	array_deinit(&host->label_values);
+}
+
 void fleet_hosts_deinit(struct fleet_hosts *hosts)
 {
-	for (size_t i = 0; i < hosts->count; i++) {
-		struct fleet_host *host = &hosts->items[i];
-
-		free(host->name);
-		free(host->kernel);
-		free(host->arch);
-		free(host->cpu_model);
-		free(host->version);
-		for (size_t k = 0; k < host->label_names.count; k++)
-			free(host->label_names.items[k]);
-		for (size_t k = 0; k < host->label_values.count; k++)
-			free(host->label_values.items[k]);
-		array_deinit(&host->label_names);
-		array_deinit(&host->label_values);
-	}
+	for (size_t i = 0; i < hosts->count; i++)
+		host_deinit(&hosts->items[i]);
 	array_deinit(hosts);
 }
 
@@ -94,7 +96,6 @@ static struct error *take_host(void *context, const union store_value *row)
 		.seen_s = row[HOST_SEEN].number,
 	};
 	struct fleet_host *last = hosts->count ? &hosts->items[hosts->count - 1] : NULL;
-	struct fleet_hosts one = { 0 };
 	bool is_whole = copy_labels(row, &host) && host.name && host.kernel && host.arch &&
 			host.cpu_model && host.version;
 
@@ -110,9 +111,7 @@ static struct error *take_host(void *context, const union store_value *row)
 		is_whole = false;
 	}
 	/* What is left over. */
-	if (!array_push(&one, host))
-		return &error_no_memory;
-	fleet_hosts_deinit(&one);
+	host_deinit(&host);
 	return is_whole ? NULL : &error_no_memory;
 }
 
@@ -188,15 +187,17 @@ static struct error *load_last_rows(struct store *store, const struct store_url 
 				    struct fleet_hosts *hosts)
 {
 	struct sql sql = store_sql(store);
-	struct store_url all = *url;
+	struct store_url time = *url;
 	struct error *err;
 
-	all.from_s = 0;
+	if (!url->has_from)
+		time.from_s = 0;
 	qsort(hosts->items, hosts->count, sizeof(*hosts->items), by_name);
 	sql_add(&sql, "SELECT toString(host), max(t) FROM (SELECT host, t FROM loads WHERE ");
-	sql_add_time(&sql, &all, SQL_SELECT_HOSTS);
+	sql_add_time(&sql, &time, SQL_SELECT_HOSTS);
 	sql_add(&sql, " UNION ALL SELECT host, t FROM ");
-	sql_add_rows(&sql, &all, STORE_HOURS,
+	/* Sums of whole hours may have rows from before `from` or after `to`. */
+	sql_add_rows(&sql, &time, url->has_from ? STORE_SUMS : STORE_HOURS,
 		     &(struct store_rows){ "states", "host, t", "host, t", SQL_SELECT_HOSTS });
 	sql_add(&sql, ") GROUP BY host");
 	err = store_query(store, &sql, last_columns, array_length(last_columns), HOSTS_MOST,
@@ -205,13 +206,30 @@ static struct error *load_last_rows(struct store *store, const struct store_url 
 	return err;
 }
 
+static void remove_hosts_without_rows(struct fleet_hosts *hosts)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < hosts->count; i++)
+		if (hosts->items[i].seen_s)
+			hosts->items[kept++] = hosts->items[i];
+		else
+			host_deinit(&hosts->items[i]);
+	hosts->count = kept;
+}
+
 struct error *fleet_load_hosts(struct store *store, const struct store_url *url,
 			       struct fleet_hosts *ret)
 {
 	struct error *err = load_hosts(store, url, false, ret);
 
+	/* What a host says of itself is no row of the time. */
+	for (size_t i = 0; !err && url->has_from && i < ret->count; i++)
+		ret->items[i].seen_s = 0;
 	if (!err && ret->count)
 		err = load_last_rows(store, url, ret);
+	if (!err)
+		remove_hosts_without_rows(ret);
 	if (err)
 		fleet_hosts_deinit(ret);
 	return err;

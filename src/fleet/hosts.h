@@ -35,7 +35,8 @@ struct fleet_hosts {
 /* In a line of text; more are counted only. */
 #define HOSTS_NAMED 6
 
-/* Each host once, with what was last true of it. */
+/* Each host once, with what was last true of it. If the URL has `from`, those with rows of its time
+ * alone, and `seen_s` is in it; else all that sent anything before `to`. */
 struct error *fleet_load_hosts(struct store *store, const struct store_url *url,
 			       struct fleet_hosts *ret) MUST_CHECK;
 /* Hosts with rows in the time, each as often as it had other facts; `seen_s` is when an agent that
