@@ -227,10 +227,18 @@ static struct error *load_changes(struct store *store, const struct store_url *u
 		return error_create("--since must be at least %d s before the URL's 'to', which is "
 				    "now if it is not given",
 				    SLICES_AFTER);
-	if (url->has_from && url->from_s < run->since_s)
+	if (url->has_from && url->from_s >= run->since_s)
+		return error_create("--since must be after the URL's 'from': the time between is "
+				    "compared with the time after --since");
+	if (url->has_from)
 		before = (run->since_s - url->from_s + width - 1) / width;
-	if (before > SLICES_BEFORE)
+	if (before > SLICES_BEFORE) {
 		before = SLICES_BEFORE;
+		fprintf(stderr,
+			"ctprof: the time before --since is at most %d times as long as that "
+			"after it: it does not begin at 'from'\n",
+			SLICES_BEFORE / SLICES_AFTER);
+	}
 	if (before * width > run->since_s)
 		return error_create("--since: no time is left before it");
 	both.from_s = run->since_s - before * width;
@@ -276,8 +284,12 @@ static void note_shared_names(struct store *store, const struct store_url *url)
 static struct error *load_hosts(struct store *store, const struct store_url *url, void *context)
 {
 	struct fleet_run *run = context;
-	struct error *err = fleet_load_hosts(store, url, &run->hosts);
+	struct error *err;
 
+	if (store_url_selects_programs(url))
+		return error_create("hosts are selected by host, label.NAME, from and to: leave "
+				    "out process, comm and cgroup");
+	err = fleet_load_hosts(store, url, &run->hosts);
 	run->to_s = url->to_s;
 	if (!err && !run->hosts.count)
 		err = store_nothing(store, url, "loads");

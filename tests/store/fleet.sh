@@ -223,7 +223,7 @@ knows_little() {
 	equal "the lines of the error, and of no table" "$(wc -l <<< "$output")" 1
 	fails 1 fleet regressions --since 2100-01-01T00:00:00
 	has "a future time" "$output" "--since: the time is in the future"
-	fails 1 fleet regressions --since $fleet_begin --format csv
+	fails 1 build/ctprof fleet regressions --since $fleet_begin --format csv "ch://127.0.0.1:$store_port/fleet?to=$fleet_end"
 	has "times" "$output" "too little data before $(date -u -d "@$fleet_begin" '+%F %T') UTC, or after it"
 	fails 1 build/ctprof fleet outliers "ch://127.0.0.1:$store_port/fleet?from=2020-01-01T00:00:00&to=2020-01-02T00:00:00"
 	has "no hosts" "$output" "the store has web-"
@@ -233,6 +233,22 @@ knows_little() {
 		jq -c '[.[].silent_ns] | unique')" "[3660000000000]"
 	equal "silent, in words" "$(build/ctprof fleet hosts "ch://127.0.0.1:$store_port/fleet?to=$((fleet_end + 3600))" |
 		grep -c ' 1 h 1 min ')" 3
+	# With `from`, only hosts with rows of the time.
+	insert loads "host, t, ms" "'web-1', toDateTime($fleet_begin - 7200), 60000"
+	query="ch://127.0.0.1:$store_port/fleet?from=$((fleet_begin - 7260))"
+	equal "hosts of a time" "$(build/ctprof fleet hosts --format json "$query&to=$fleet_begin" | jq -r '.[] | .host + " " + .seen')" \
+		"web-1 $(date -u -d "@$((fleet_begin - 7200))" +%FT%TZ)"
+	equal "hosts of a longer time" "$(build/ctprof fleet hosts --format json "$query&to=$((fleet_begin + 90))" | jq -c '[.[] | [.host, .seen]]')" \
+		"$(jq -nc --arg t "$(date -u -d "@$((fleet_begin + 60))" +%FT%TZ)" '["web-0", "web-1", "web-2"] | map([., $t])')"
+	fails 1 build/ctprof fleet hosts "$query&to=$((fleet_begin - 7200))"
+	has "no hosts of a time" "$output" "no selected host has rows from "
+	fails 1 build/ctprof fleet hosts "$query&process=prog1"
+	has "hosts of a program" "$output" "leave out process, comm and cgroup"
+	fails 1 build/ctprof fleet regressions --since $fleet_begin "ch://127.0.0.1:$store_port/fleet?from=$fleet_middle&to=$fleet_end"
+	has "from after --since" "$output" "--since must be after the URL's 'from'"
+	build/ctprof fleet regressions --since $((fleet_end - 300)) "ch://127.0.0.1:$store_port/fleet?from=$fleet_begin&to=$fleet_end" \
+		> "$scratch/text" 2> "$scratch/said"
+	has "from long before --since" "$(cat "$scratch/said")" "it does not begin at 'from'"
 	for query in 'process=prog9' 'comm=wroker' 'cgroup=/system.slice' 'host=web-1&process=prog9'; do
 		fails 1 build/ctprof fleet outliers "ch://127.0.0.1:$store_port/fleet?from=$fleet_begin&to=$fleet_end&$query"
 		has "what there is" "$output" "values of '$(sed 's/.*&//; s/=.*//' <<< "$query")' in this time: "
