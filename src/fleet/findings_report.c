@@ -88,8 +88,8 @@ static void print_headline(const struct fleet_report *report, FILE *out)
 		return;
 	case FLEET_OF_TIMES:
 		fprintf(out, "%s %s, on %zu host%s.\n",
-			report->findings->count ? "Changes" : "No change was found",
-			report->second, hosts, plural(hosts));
+			report->findings->count ? "Changes" : "No change was found", report->second,
+			hosts, plural(hosts));
 		return;
 	}
 }
@@ -106,8 +106,8 @@ static struct error *nothing_compared(const struct fleet_report *report)
 {
 	const size_t hosts = hosts_compared(report);
 
-	if (report->comparison == FLEET_OF_GROUPS && (report->first_hosts < GROUP_HOSTS_LEAST ||
-						      report->second_hosts < GROUP_HOSTS_LEAST))
+	if (report->comparison == FLEET_OF_GROUPS &&
+	    (report->first_hosts < GROUP_HOSTS_LEAST || report->second_hosts < GROUP_HOSTS_LEAST))
 		return error_coded(ENODATA,
 				   "nothing could be compared: each group needs at least %d hosts "
 				   "(%s: %zu host%s, %s: %zu host%s)",
