@@ -15,8 +15,8 @@
 #define SENT_STACKS_MOST 65536
 #define SENT_AGAIN_S     (24 * 3600)
 #define HOSTS_AGAIN_S    3600
-/* Whether another agent sends under the name of this host is asked after the start, of a time that
- * is this long or has this many intervals, and again each hour. */
+/* Whether another agent sends under the name of this host is asked of a span that is this long or
+ * has this many intervals, some time after the start and again each hour. */
 #define OTHERS_LEAST_S   10
 #define OTHERS_INTERVALS 6
 #define OTHERS_AGAIN_S   3600

@@ -120,9 +120,9 @@ static void put_load(union store_value *row, size_t column, uint64_t number)
 	put_known(row, LOADS_measured, LOADS_cpu_ns, column, number != TICK_UNMEASURED, number);
 }
 
-/* Have the request ask whether another agent sends rows of this host. They are of a time since the
- * start, before which this host may have had another agent, and of one that is over for so long
- * that the other's rows are there. If the clock was set back, own rows overlap. */
+/* Have the request ask whether another agent sends rows of this host, in the span [t - 2 * span,
+ * t - span): after the start of this agent, before which there may have been another one, and so
+ * long ago that the rows of the other have arrived. If the clock was set back, own rows overlap. */
 static void ask_for_others(struct clickhouse *sink, const struct agent_interval *interval)
 {
 	const uint64_t t = sink->insert.t, end = t + interval->ns / NS_PER_S,

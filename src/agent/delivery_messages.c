@@ -92,8 +92,8 @@ void delivery_tell_of_clock(struct delivery *d, struct delivery_channel *c, int6
 	if (seconds <= CLOCKS_DIFFER_S || !delivery_may_say(&c->clock_said_ns))
 		return;
 	delivery_say(d,
-		     "%s: the clock of this host is %s %s the server's: its intervals do not line "
-		     "up with those of other hosts; set the clocks (NTP)",
+		     "%s: the clock of this host is %s %s the server's: its times may not match "
+		     "those of other hosts; set the clocks (NTP)",
 		     c->title, units_format_span(span, (double)seconds),
 		     is_behind ? "behind" : "ahead of");
 }
@@ -104,8 +104,8 @@ void delivery_tell_of_others(struct delivery *d, struct delivery_channel *c)
 
 	if (delivery_may_say(&c->others_said_ns))
 		delivery_say(d,
-			     "%s: another agent sends rows of a host '%s', too: they count double; "
-			     "give one of the two another name (--host), or end it",
+			     "%s: another agent sends rows as host '%s', too: they count twice; "
+			     "give one of them another name (--host), or stop it",
 			     c->title, host ? host : "");
 }
 

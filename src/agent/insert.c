@@ -10,7 +10,7 @@
 
 /* Rows are handed to the compressor in pieces of this many bytes. */
 #define PIECE_BYTES ((size_t)32 << 10)
-/* A request that waited for longer does not ask whether others send. */
+/* A request that arrives later than this is answered 0: rows of the time may be missing. */
 #define OTHERS_LATE_S 60
 
 static struct error *keep_body(void *context, const void *bytes, size_t length)
@@ -157,18 +157,19 @@ static void write_lifetime(FILE *out, const struct insert *insert)
 	sql_put_bytes(out, text_of(insert->table->name));
 }
 
-/* Are the rows of this host longer than the time that they are of, by more than half? Not known if
- * the request is late, or if the host's clock was ahead, so that rows are there of times to come.
- */
+/* Do the intervals of this host add up to more than 1.5 times the span? Then two agents send. What
+ * is after the span is not counted: an agent that was stopped for some time has one long interval.
+ * The answer is 0 if the request is late, or if there are rows of the future. */
 static void write_others(FILE *out, const struct insert *insert)
 {
 	const uint64_t seconds = insert->others_to - insert->others_from,
 		       late = insert->t + 2 * seconds + OTHERS_LATE_S;
 
 	fprintf(out,
-		"SELECT sum(if(t < toDateTime(%" PRIu64 "), ms, 0)) > %" PRIu64
+		"SELECT sum(if(t < toDateTime(%" PRIu64 "), least(toInt64(ms), (toInt64(%" PRIu64
+		") - toInt64(toUInt32(t))) * 1000), toInt64(0))) > %" PRIu64
 		" AND max(t) < toDateTime(%" PRIu64 ") AND now() < toDateTime(%" PRIu64 ") FROM ",
-		insert->others_to, seconds * 1500, late, late);
+		insert->others_to, insert->others_to, seconds * 1500, late, late);
 	write_table(out, insert);
 	fputs(" WHERE host = ", out);
 	sql_put_bytes(out, insert->host);

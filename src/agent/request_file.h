@@ -20,7 +20,7 @@
  * "interrupted" becomes 1 in its place when the server, or the connection, has failed while the
  * request was sent: it may have arrived. The number after "body" is the length of the body, by
  * which a file that was cut off is known. The file has no URL and no passwords. The reader takes
- * any bytes.
+ * any bytes; one that does not know a line takes the file for a damaged one.
  */
 #ifndef AGENT_REQUEST_FILE_H
 #define AGENT_REQUEST_FILE_H

@@ -296,7 +296,8 @@ static struct sender_answer send_request(struct sender *sender, int fd,
 
 /* Whether a server that has run for `up_s` seconds has started since the time of the request. Both
  * are compared as ages, which do not depend on the server's clock. If the clock of this host was
- * set back, the age of the request is unknown, and the server may have started.
+ * set back by more than the age of the request, the server may have started; if by less, the age is
+ * too small, and a start may be missed.
  *
  * Checks that older versions wrote into the spool are answered 1 if the server has started since,
  * and otherwise 0, which no current check is. */

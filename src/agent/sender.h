@@ -71,9 +71,9 @@ struct sender_answer {
 	uint32_t loss;           /* why: enum sender_loss */
 	int64_t ahead_s;         /* http_clock_ahead() of the server; 0: not known */
 	uint32_t has_others;     /* another agent sends under the name of this host, too */
-	uint32_t has_restarted;  /* of a check: the server may have started since the request's time
-				  */
-	char said[512];          /* one line of safe text: why */
+	/* Of a check: the server may have started since the time of the request. */
+	uint32_t has_restarted;
+	char said[512]; /* one line of safe text: why */
 };
 
 /* Start the starter and wait until it has loaded libcurl. This process must have a single thread.

@@ -19,8 +19,7 @@ struct sink_options {
 };
 
 /* A POST. `target`, `check`, `lifetime` and `others` are relative to the URL of the sink: a path, a
- * query
- * ("?a=b") or both. */
+ * query ("?a=b") or both. */
 struct sink_request {
 	const char *target;
 	const char *content_type;

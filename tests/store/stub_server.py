@@ -99,8 +99,8 @@ MODES = {
 # All is well but the clock: so many seconds ahead, or what the server says instead of a date.
 CLOCKS = {
     "ahead": 20 * 86400,
-    "minutes_ahead": 330,
-    "minutes_behind": -330,
+    "minutes_ahead": 1000,
+    "minutes_behind": -1000,
     "seconds_ahead": 30,
     "year_1970": "Thu, 01 Jan 1970 00:00:01 GMT",
     "no_date": "\x1b[31m" + "9" * 5000,

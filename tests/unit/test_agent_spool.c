@@ -148,7 +148,6 @@ TEST(marks_requests)
 	close_scene(&scene);
 }
 
-/* Of a request that was stored in part, both the rest and the sums of the part are counted. */
 /* Files of an earlier version have no place for a mark. */
 static void write_older(struct scene *scene, const char *id, size_t body_length)
 {
@@ -232,6 +231,7 @@ TEST(marks_older_requests)
 	}
 }
 
+/* Of a request that was stored in part, both the rest and the sums of the part are counted. */
 TEST(counts_parts)
 {
 	struct sink_request request = { .what = "rows", .sums = "sums", .count = 7 };
