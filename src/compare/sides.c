@@ -97,9 +97,11 @@ static struct error *check_boots(const struct sides *sides)
 	for (size_t i = 1; what && i < sides->count; i++)
 		if (!have_one_boot(sides->items[0].snapshot, sides->items[i].snapshot))
 			return error_create("%s: %s and %s are of different boots, which share no "
-					    "thread and no clock; --normalize age or cpu compares "
-					    "them",
-					    what, sides->items[0].name, sides->items[i].name);
+					    "thread and no clock; %s compares them",
+					    what, sides->items[0].name, sides->items[i].name,
+					    sides->view->axis == &group_axes[AXIS_THREAD]
+						    ? "--group-by pcomm"
+						    : "--normalize age or cpu");
 	return NULL;
 }
 

@@ -38,7 +38,7 @@ struct error *sides_init(struct sides *sides, const struct view *view, const str
 
 void sides_deinit(struct sides *sides);
 
-/* The option that takes both sides for one boot, or NULL. */
+/* The option for which both sides must be of one boot, or NULL. */
 const char *sides_need_one_boot(const struct sides *sides);
 
 /* Are two snapshots of one boot of one host? */

@@ -6,6 +6,7 @@
 
 #include "base/sum.h"
 #include "profile/profile.h"
+#include "snapshot/timestamp.h"
 #include "store/hosts.h"
 #include "store/no_rows.h"
 #include "store/spans.h"
@@ -359,10 +360,18 @@ static struct error *check_threads(const struct store_url *url, const struct sto
 	return NULL;
 }
 
+/* Threads of the kernel have the same numbers and starts after each boot. */
 static struct error *take_boot(void *context, const union store_value *row)
 {
 	struct ctprof_snapshot *snapshot = context;
+	char when[TIMESTAMP_TEXT_SIZE];
 
+	if (row[1].number) {
+		timestamp_print(when, row[1].number * 1000);
+		return error_create("--group-by thread is of one boot, and the host booted at %s: "
+				    "choose 'from' after that, or 'to' before it",
+				    when);
+	}
 	return row[0].text.length ? thread_row_name(snapshot, row[0].text, &snapshot->host->boot_id)
 				  : NULL;
 }
@@ -371,14 +380,20 @@ static struct error *take_boot(void *context, const union store_value *row)
 static struct error *load_boot(struct snapshot_loading *loading, struct store *store,
 			       const struct store_hosts *hosts)
 {
-	static const struct store_column column = { "boot", STORE_STRING };
+	static const struct store_column columns[] = { { "boot", STORE_STRING },
+						       { "booted", STORE_U64 } };
 	struct sql sql = store_sql(store);
 	struct error *err;
 
-	sql_add(&sql, "SELECT toString(argMax(boot, booted)) FROM hosts WHERE host = ");
+	sql_add(&sql,
+		"SELECT toString(argMax(boot, booted)), toUInt64(max(if(booted > "
+		"toDateTime(%" PRIu64
+		"), toUInt32(booted), toUInt32(0)))) FROM hosts WHERE host = ",
+		hosts->first_s);
 	sql_add_value(&sql, text_of(hosts->items[0].name));
 	sql_add(&sql, " AND booted <= toDateTime(%" PRIu64 ")", hosts->end_s);
-	err = store_query(store, &sql, &column, 1, 1, take_boot, loading->snapshot);
+	err = store_query(store, &sql, columns, array_length(columns), 1, take_boot,
+			  loading->snapshot);
 	sql_deinit(&sql);
 	return err;
 }

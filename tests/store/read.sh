@@ -238,7 +238,9 @@ compares_threads() {
 	has "ages" "$output" "--normalize age of single threads needs snapshots of files"
 	insert "hosts (host, seen, boot, booted, kernel, cpus) SELECT 'web-2', toDateTime($at), 'c', toDateTime($at - 700), '6.1.0', 4"
 	fails 1 $ctprof compare "$host&from=$((at - 1800))&to=$((at - 1200))" "$host&from=$((at - 600))&to=$at" --group-by thread
-	has "another boot" "$output" "are of different boots, which share no thread"
+	has "another boot" "$output" "are of different boots, which share no thread and no clock; --group-by pcomm compares them"
+	fails 1 $ctprof show "$host&from=$((at - 1800))&to=$at" --group-by thread
+	has "a boot within the time" "$output" "the host booted at $(date -u -d "@$((at - 700))" +%FT%T).000Z: choose 'from' after that"
 	$ctprof compare "$host&from=$((at - 600))&to=$((at - 300))" "$host&from=$((at - 300))&to=$at" --group-by thread > "$scratch/compared"
 	has "the heading" "$(sed -n 1p "$scratch/compared")" ", 5 -> 5 threads"
 }
