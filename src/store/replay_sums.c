@@ -11,7 +11,7 @@
 #include "store/thread_rows.h"
 
 #define NS_PER_MS    UINT64_C(1000000)
-#define THREADS_MOST UINT64_C(1000000)
+#define THREADS_MOST UINT64_C(200000)
 
 enum {
 	THREAD_HOST,
