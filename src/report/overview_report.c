@@ -113,11 +113,14 @@ static void add_side_name(struct overview_line *line, const struct report *repor
 			  NAME_COLUMNS);
 }
 
-/* Are both sides queries of times that overlap? */
+/* Are both sides queries of times that overlap? The one that ends last is as long as it says. */
 static bool is_same_time(const struct report *report)
 {
-	return is_query(report) && fabs(report->elapsed_s) * (double)NS_PER_S <
-					   (double)report->candidate->longest_observed_ns;
+	const struct ctprof_snapshot *last =
+		report->elapsed_s < 0 ? report->baseline : report->candidate;
+
+	return is_query(report) &&
+	       fabs(report->elapsed_s) * (double)NS_PER_S < (double)last->longest_observed_ns;
 }
 
 static void put_heading(struct overview_output *o)
