@@ -24,7 +24,8 @@ static char *terminate(struct text text)
 	return string;
 }
 
-/* Other formats take comments behind values. No value of an option has such a word. */
+/* Other formats take comments behind values. So a value cannot have '#' at its start or after a
+ * space. */
 static bool has_comment(struct text value)
 {
 	for (size_t i = 0; i < value.length; i++)

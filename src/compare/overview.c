@@ -266,7 +266,7 @@ static bool stands_still(const struct overview_group *group)
 	       cpu->before > 0.01 * (double)NS_PER_S && cpu->after < cpu->before / 4;
 }
 
-/* Of other causes, a unit is no nanosecond. */
+/* Causes other than CPU time that are measured in nanoseconds. */
 static bool is_wait(enum overview_cause cause)
 {
 	return cause != CAUSE_CPU && overview_causes[cause].ns == 1;

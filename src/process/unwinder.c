@@ -44,7 +44,8 @@ static size_t rules_bytes(void)
 	return (UNWIND_RULES_MAX * sizeof(struct unwind_rule) + page - 1) / page * page;
 }
 
-/* Even beyond the limit: a store, which has one, without room for tables is no error. */
+/* The store needs one chunk, so this one may exceed the limit. Tables that do not fit are left
+ * out. */
 static struct error *add_first_chunk(struct memory_chunks *chunks)
 {
 	struct memory_limit *limit = chunks->limit;

@@ -5,7 +5,6 @@
 #ifndef REPORT_FEW_SAMPLES_H
 #define REPORT_FEW_SAMPLES_H
 
-#include <stdbool.h>
 #include <stdio.h>
 
 /* "From fewer than 4 hosts of a group, only large differences are known.", with `end` after it.

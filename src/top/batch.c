@@ -339,7 +339,8 @@ static bool has_requested(const struct top *top)
 static struct error *nothing_requested(const struct top *top, size_t windows)
 {
 	const struct state_filter names = filter_of_names(&top->filter);
-	const char *filter = names.count ? top->arguments->filter : NULL;
+	_cleanup_free_ char *filter =
+		names.count ? text_safe_copy(text_of(top->arguments->filter)) : NULL;
 
 	if (!filter && !*top->target)
 		return NULL;

@@ -30,6 +30,7 @@ end_agent() {
 		! grep -q "measuring host" "$scratch/agent.out" || break
 		sleep 0.25
 	done
+	grep "measuring host" "$scratch/agent.out"
 	kill -TERM "$agent"
 	wait "$agent" || { cat "$scratch/agent.out"; return 1; }
 }
