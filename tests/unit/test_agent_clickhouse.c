@@ -132,7 +132,8 @@ TEST(others_are_looked_for)
 	assert_int_equal(count_asking(sink, profile, start, 20, &asked), 0);
 	expect_ok(encode(sink, profile, start + 20, NULL, &requests));
 	assert_non_null(strstr(requests.others, "t%20%3E=%20toDateTime(1795177800)"));
-	assert_non_null(strstr(requests.others, "if(t%20%3C%20toDateTime(1795177810),%20least(toInt64(ms),"));
+	assert_non_null(strstr(requests.others,
+			       "if(t%20%3C%20toDateTime(1795177810),%20least(toInt64(ms),"));
 	assert_int_equal(count_asking(sink, profile, start + 21, 3700, &asked), 1);
 	assert_int_equal(asked, start + 3620);
 	/* Set back, just before it would be asked again. */
