@@ -275,10 +275,11 @@ static struct error *show_changes(struct fleet_run *run)
 static void note_shared_names(struct store *store, const struct store_url *url)
 {
 	struct store_hosts hosts = { 0 };
-	_cleanup_error_ struct error *err = store_hosts_read(store, url, &hosts);
+	struct error *err = store_hosts_read(store, url, &hosts);
 
 	store_hosts_note_shared(&hosts, stderr);
 	store_hosts_deinit(&hosts);
+	error_destroy(err);
 }
 
 static struct error *load_hosts(struct store *store, const struct store_url *url, void *context)
