@@ -17,7 +17,8 @@
  * first requests of a sink may be held: one is being sent, or may have arrived, and is not dropped.
  *
  * Adding does not wait for the disk (fsync(2)): a host that crashes may lose the last requests.
- *Only a request of an earlier version is written anew with fsync(2), for it replaces a good file.
+ * Only a request of an earlier version is written anew with fsync(2), since it replaces a good
+ * file.
  */
 #ifndef AGENT_SPOOL_H
 #define AGENT_SPOOL_H
