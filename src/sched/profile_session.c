@@ -59,6 +59,14 @@ static void reserve(struct profile_session *session, uint64_t threads)
 			 __ATOMIC_RELAXED);
 }
 
+/* Before any is tracked: all of the host, or a few that are selected by number. */
+static uint64_t expected_threads(const struct profile_options *options)
+{
+	return options->pid_count || options->tid_count || options->command
+		       ? 0
+		       : tasks_count(TASKS_LOADAVG);
+}
+
 static struct error *load_profiler(struct profile_session *session)
 {
 	struct error *err = profile_programs_load(&session->options, &session->program);
@@ -70,7 +78,7 @@ static struct error *load_profiler(struct profile_session *session)
 	session->kernel_bytes = profile_limit_kernel(session->program->obj);
 	session->limit.bytes = session->table_limit.bytes = session->options.memory_limit;
 	session->table_limit.bytes -= session->limit.bytes / TABLES_LEAVE;
-	reserve(session, tasks_count(TASKS_LOADAVG));
+	reserve(session, expected_threads(&session->options));
 	err = profile_chunks_init(
 		&session->chunks, &session->program->bss->state, &session->program->bss->track,
 		bpf_map__fd(session->program->maps.records),
