@@ -221,11 +221,11 @@ TEST(derived_metrics_of_a_window)
 
 /* --- what is refused --- */
 
-static void check_refusals(struct comparison *c, const char *what)
+static void check_refusals(struct comparison *c, const char *what, const char *advice)
 {
 	comparison_refused(c, what);
 	comparison_refused(c, "different boots");
-	comparison_refused(c, "--normalize");
+	comparison_refused(c, advice);
 }
 
 TEST(different_boots_are_refused)
@@ -237,13 +237,13 @@ TEST(different_boots_are_refused)
 	comparison_run(&c);
 	assert_int_equal(c.report->boots, BOOTS_DIFFERENT);
 	c.view.window = true;
-	check_refusals(&c, "--window");
+	check_refusals(&c, "--window", "--normalize");
 	c.view.window = false;
 	c.view.rate = true;
-	check_refusals(&c, "--rate");
+	check_refusals(&c, "--rate", "--normalize");
 	c.view.rate = false;
 	c.view.axis = &group_axes[AXIS_THREAD];
-	check_refusals(&c, "--group-by thread");
+	check_refusals(&c, "--group-by thread", "--group-by pcomm");
 	/* One snapshot is of one boot. */
 	comparison_alone(&c);
 	comparison_run(&c);

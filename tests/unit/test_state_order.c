@@ -43,7 +43,7 @@ TEST(valid_orders)
 		{ "buzy", "did you mean 'busy'?" },
 		{ "lock_futx", "did you mean 'lock_futex'?" },
 		{ "xyzzyxyzzy", "unknown sort key 'xyzzyxyzzy'; expected one of: tid, pid, "
-				"threads, name, " },
+				"host, threads, name, " },
 		{ "states", "unknown sort key 'states'; expected one of" },
 		{ "busy ", "unknown sort key 'busy '" },
 		{ "na\033me", "unknown sort key 'na?me'" },
