@@ -57,7 +57,7 @@ time_of_end() {
 
 # heading SELECTION SELECTION: how a comparison names both sides.
 heading() {
-	$ctprof compare "$query?to=$end_s&$1" "$query?to=$end_s&$2" 2> "$scratch/notes" | sed -n '1s/: .*//p'
+	LC_ALL=C.UTF-8 $ctprof compare "$query?to=$end_s&$1" "$query?to=$end_s&$2" 2> "$scratch/notes" | sed -n '1s/: .*//p'
 }
 
 # Each nanosecond of the rows is in the picture, of rows and of sums, for each selection.
