@@ -72,16 +72,12 @@ dashes_as_an_argument() {
 # interrupts, and a shell that was started so cannot change that by trap.
 starts_waiting() {
 	env --default-signal=INT "$ctprof" diff --format json "$@" > "$diffed" 2> "$noise" &
-	local before= now=
-
 	waiting=$!
 	at_end "kill -9 $waiting"
-	# It has waited since its first capture when nothing moves any more.
-	until [[ $before == "$now" && $now == *"State:	S"* ]]; do
-		before=$now
+	# Until its first capture is made, it may sleep, too, and an interrupt would end it.
+	until grep -q sigtimedwait "/proc/$waiting/wchan"; do
 		kill -0 $waiting
 		sleep 0.1
-		now=$(grep -E '^(State|voluntary)' "/proc/$waiting/status")
 	done
 	status=0
 }
