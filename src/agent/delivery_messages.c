@@ -7,7 +7,7 @@
 
 /* A sink that fails every now and then is reported no more often. */
 #define SAY_NS (60 * NS_PER_S)
-/* What goes on for long is reported no more often. */
+/* A condition that lasts is reported once in this time. */
 #define SAY_AGAIN_NS (3600 * NS_PER_S)
 /* A difference of clocks up to this is not reported. */
 #define CLOCKS_DIFFER_S 60

@@ -71,7 +71,7 @@ struct sender_answer {
 	uint32_t loss;           /* why: enum sender_loss */
 	int64_t ahead_s;         /* http_clock_ahead() of the server; 0: not known */
 	uint32_t has_others;     /* another agent sends under the name of this host, too */
-	/* Of a check: the server may have started since the time of the request. */
+	/* The server may have started since the time of the request. Only checks set it. */
 	uint32_t has_restarted;
 	char said[512]; /* one line of safe text: why */
 };

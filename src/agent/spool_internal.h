@@ -14,7 +14,7 @@
 
 #define SPOOL_NEW_NAME "new" /* of a file that is being written */
 #define SPOOL_NEW_ID   0     /* of no request */
-/* Of a copy that takes the place of a request. One that is left is no request. */
+/* The name of a copy until it replaces its request. The next start removes one that was left. */
 #define SPOOL_MARKED_NAME "marked"
 #define SPOOL_SUFFIX      ".request"
 #define SPOOL_ID_DIGITS   20

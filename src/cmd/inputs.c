@@ -114,7 +114,7 @@ static bool is_by_thread(const struct view *view)
 	return view && view->axis == &group_axes[AXIS_THREAD];
 }
 
-/* Of the query, or of the file. */
+/* Load the snapshot of a file, or that of a query. */
 static struct error *load_input(const char *path, const struct view *view,
 				struct ctprof_snapshot **ret)
 {

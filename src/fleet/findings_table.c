@@ -200,8 +200,8 @@ static bool has_hosts(const struct fleet_report *report)
 	return report->comparison == FLEET_OF_HOSTS;
 }
 
-/* Of a host that changed unlike the others, `other` is what its value would be with their change;
- * of all others, what it was. */
+/* If a host changed unlike the others, `other` of its finding is the value that it would have after
+ * their change; in all other findings, it is the value before. */
 static bool has_expected(const struct fleet_report *report)
 {
 	for (size_t i = 0; i < report->findings->count; i++)

@@ -223,7 +223,7 @@ struct error *fleet_load_hosts(struct store *store, const struct store_url *url,
 {
 	struct error *err = load_hosts(store, url, false, ret);
 
-	/* What a host says of itself is no row of the time. */
+	/* The row of a host about itself may be of another time than the query. */
 	for (size_t i = 0; !err && url->has_from && i < ret->count; i++)
 		ret->items[i].seen_s = 0;
 	if (!err && ret->count)

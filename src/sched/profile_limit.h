@@ -25,8 +25,9 @@ size_t profile_limit_images(uint64_t limit);
 /* For perf events of each CPU: `usual`, or less. */
 size_t profile_limit_ring(uint64_t limit, size_t usual);
 
-/* What a reading takes for a moment, of so many threads with so many sums by stack, beside what is
- * kept until the next: the profile, and its samples once more while frames are named. */
+/* Bytes that a reading of `threads` threads with `sums` sums by stack needs while it is made,
+ * beside what is kept for the next one: the profile, and a second copy of its samples while frames
+ * are named. */
 uint64_t profile_limit_reading(uint64_t threads, uint64_t sums);
 
 /* For what is made of a named profile: requests to stores, and what they are encoded with. */

@@ -41,7 +41,8 @@ static void limit_maps(struct profile_options *options)
 /* The sums by stack that a thread has before the first reading tells how many there are. */
 #define SUMS_OF_THREAD 2
 
-/* What will be needed later, with so many threads. */
+/* Keep room within the limit for maps of the kernel, its symbols, and a reading of `threads`
+ * threads. */
 static void reserve(struct profile_session *session, uint64_t threads)
 {
 	const uint64_t of_thread = session->options.memory_of_thread;

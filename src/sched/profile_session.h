@@ -75,8 +75,8 @@ struct profile_options {
 	size_t memory_bytes;   /* that maps may grow to */
 	uint64_t memory_limit; /* of all that is resident and in maps, at least
 				* PROFILE_LIMIT_LEAST; 0: none */
-	/* Of that limit, for each thread, for what the caller does with a reading. 0: readings are
-	 * not within the limit. */
+	/* Bytes of that limit that the caller needs for each thread of a reading. 0: the limit does
+	 * not include readings. */
 	uint64_t memory_of_thread;
 	/* Called while unwind tables are made before the start; if it returns false, start without
 	 * the rest. May be NULL. */

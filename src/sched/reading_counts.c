@@ -330,8 +330,9 @@ static struct error *read_table(struct profile_reading *r, struct counted_table 
 /* The room that is left is looked at once for so many sums. */
 #define SUMS_AT_ONCE 512
 
-/* What is made of the profile later must have room, too: for what the caller needs, and for samples
- * that are made anew when frames are named. By then the table before is gone. */
+/* Does the limit leave room for another sample? It must also hold what follows: what the caller
+ * needs for each thread, and a copy of the samples while frames are named. The table of the last
+ * reading is freed before that. */
 static bool has_room(const struct profile_reading *r)
 {
 	struct memory_limit limit = profile_session_limit(r->session);

@@ -49,7 +49,7 @@ struct collector {
 /* Shares of a limit of memory: files that stay open. */
 #define BINARIES_SHARE 32
 
-/* What a thread takes in a snapshot, on average, and the times of its states. */
+/* Bytes of a thread in a snapshot, on average, with the times of its states. */
 #define BYTES_OF_THREAD 512
 
 static struct symbol_cache *create_symbols(const struct collector *c)

@@ -421,7 +421,7 @@ static struct error *make_window(struct replay *replay, struct replayed_window *
 	return NULL;
 }
 
-/* Of its readings; `now` is the capture at its end. */
+/* Make a window of the difference of the captures at its ends; `now` is the one at its end. */
 static struct error *subtract(const struct replay *replay, const struct replayed_window *replayed,
 			      const struct ctprof_snapshot *now, struct state_window *ret)
 {
