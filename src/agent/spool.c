@@ -11,15 +11,20 @@
 
 /* --- adding --- */
 
+int spool_create_file(const struct spool_folder *folder, const char *name)
+{
+	unlinkat(folder->dir, name, 0);
+	return openat(folder->dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		      0600);
+}
+
 /* Returns 0 or an errno. */
 static int write_file(const struct spool_folder *folder, const char *name, struct text header,
 		      struct text body)
 {
 	int fd, failed;
 
-	unlinkat(folder->dir, SPOOL_NEW_NAME, 0);
-	fd = openat(folder->dir, SPOOL_NEW_NAME,
-		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = spool_create_file(folder, SPOOL_NEW_NAME);
 	if (fd < 0)
 		return errno;
 	failed = spool_write_bytes(fd, header);

@@ -65,6 +65,10 @@ uint64_t spool_blocks_of(uint64_t length);
 int spool_open_file(const struct spool_folder *folder, const char *name, int access,
 		    struct stat *ret);
 
+/* Create an empty file for writing, in place of one that was left. -1: it cannot be created
+ * (errno).
+ */
+int spool_create_file(const struct spool_folder *folder, const char *name);
 /* Write all bytes to a file. Returns 0 or an errno. */
 int spool_write_bytes(int fd, struct text bytes);
 

@@ -49,9 +49,7 @@ static int write_marked(struct spool *spool, const struct spool_folder *folder, 
 {
 	int failed, fd;
 
-	unlinkat(folder->dir, SPOOL_MARKED_NAME, 0);
-	fd = openat(folder->dir, SPOOL_MARKED_NAME,
-		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = spool_create_file(folder, SPOOL_MARKED_NAME);
 	if (fd < 0)
 		return errno;
 	failed = spool_write_bytes(fd, header);
